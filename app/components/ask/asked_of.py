@@ -9,7 +9,7 @@ from dash import dcc, html
 
 from app.components.ask.scope import scope_chips
 from app.components.attributes import aria
-from app.components.shared.chips import Names, meaning_title
+from app.components.shared.chips import Names, meaning_title, read_words
 from app.components.shared.icon import icon
 from app.components.shared.links import ask_href
 from app.i18n import has, t
@@ -24,7 +24,7 @@ def filter_chips(trace: Trace, names: Names) -> html.Ul:
         if each.is_applied:
             # The answer offers to take these away, beside what else was read from the question.
             kind = f"ask.read.{each.kind}"
-            label = t(kind, words=each.words) if has(kind) else each.words
+            label = t(kind, words=read_words(each)) if has(kind) else read_words(each)
             parts = [icon("funnel"), html.Span(label, className="user-text")]
             chips.append(html.Span(parts, className="chip when-bounds", title=meaning_title(each, names)))
     chips += scope_chips(query.as_of, query.versions)

@@ -15,6 +15,7 @@ from dash.development.base_component import Component
 
 from app.components.ask.asked_of import filter_chips
 from app.components.ask.citation_notes import anchor
+from app.components.ask.trace_tables import score_parts
 from app.components.ask.wrong_answer import point_button
 from app.components.attributes import aria, dataset
 from app.components.shared.chips import Names
@@ -23,7 +24,7 @@ from app.components.shared.icon import icon
 from app.components.shared.links import Span, passage_href
 from app.components.shared.passage import locator_text, passage
 from app.components.shared.states import badge
-from app.components.shared.wording import in_part_words, on_one_line
+from app.components.shared.wording import in_part_words, on_one_line, sentence
 from app.i18n import t
 from core.model import Citation, Hit, LegRank, PlacedChunk, Trace
 
@@ -157,6 +158,9 @@ def _why_this_order(hit: Hit, score: str) -> html.Details:
     ]
     if hit.rerank is not None and hit.rerank.fused_rank != hit.rank:
         rows.append(html.Li(t("answer.reranked", rank=hit.rerank.fused_rank), title=t("answer.reranked_explain")))
+    if hit.rerank is not None and (parts := score_parts(hit.rerank)):
+        made_of = sentence("answer.made_of", score=f"{hit.rerank.score:.4f}", parts=html.Span(parts))
+        rows.append(html.Li(made_of, title=t("answer.made_of_explain")))
     if hit.merged:
         rows.append(html.Li(t("answer.merged", count=len(hit.merged))))
     explained = html.P(t("evidence.scores"), className="hint")

@@ -24,7 +24,8 @@ MOST_PASSAGES = len(SERIES)
 """So many have a colour of their own."""
 ROW_PX = 34
 HEAD_PX = 36
-LABEL_PX = 206
+LABEL_PX = 240
+"""Room for a label with the numbers that cite it, in bold; assets/ask-evidence.css leaves the lines as much."""
 LABEL_WIDTH, PLACE_WIDTH = 23, 11
 """In signs of Latin; those of Japanese are two wide."""
 MOST_NUMBERS = 2

@@ -9,8 +9,9 @@ from dash import html
 from dash.development.base_component import Component
 
 from app.components.ask.trace_tables import part_name
-from app.components.shared.chips import meaning
+from app.components.shared.chips import meaning, read_words
 from app.components.shared.states import error_line
+from app.components.shared.wording import sentence, unbroken
 from app.i18n import has, number, t
 from core.model import Intent, Trace
 
@@ -41,7 +42,7 @@ def understanding_facts(trace: Trace) -> list[Fact]:
         facts.append((t("trace.analysis.intent"), t(f"ask.intent.{analysis.intent}")))
     for each in analysis.read_filters:
         about = meaning(each, {}) if each.is_applied else [t("trace.analysis.not_applied")]
-        facts.append((t("trace.analysis.read_filter"), [html.Q(each.words), _small(about)]))
+        facts.append((t("trace.analysis.read_filter"), [html.Q(read_words(each)), _small(about)]))
     if analysis.syntax is not None:
         syntax = analysis.syntax
         demanded = [f"“{phrase}”" for phrase in syntax.phrases] + [f"-{word}" for word in syntax.excluded]
@@ -63,10 +64,10 @@ def reranking_words(trace: Trace) -> list[Component]:
     if rerank.method == "none" and not rerank.recency:
         return []
     words = t("trace.rerank.explain", method=named("ask.rerank", rerank.method), count=rerank.candidates)
-    weights = " · ".join(f"{part_name(name)} {weight:g}" for name, weight in rerank.weights.items())
+    weights = unbroken([f"{part_name(name)} {weight:g}" for name, weight in rerank.weights.items()], " ·")
     parts: list[Component] = [html.P(words, className="trace-explain")]
     if weights:
-        parts.append(html.P(t("trace.rerank.weights", weights=weights), className="trace-explain"))
+        parts.append(html.P(sentence("trace.rerank.weights", weights=html.Span(weights)), className="trace-explain"))
     return parts
 
 

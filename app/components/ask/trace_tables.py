@@ -13,8 +13,9 @@ from app.components.ask.why_not_panel import why_not_link
 from app.components.attributes import aria
 from app.components.shared.links import ask_href, passage_href
 from app.components.shared.passage import locator_text
+from app.components.shared.wording import unbroken
 from app.i18n import has, t
-from core.model import Hit, IndexHit, Leg, LegRank, TermScore, Trace
+from core.model import Hit, IndexHit, Leg, LegRank, RerankScore, TermScore, Trace
 
 FIRST_ROWS = 10
 TERM_COLUMNS = 6
@@ -69,6 +70,12 @@ def fusion_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
 def part_name(name: str) -> str:
     """The name of a part of a reranked score, as the pages say it where they know it."""
     return t(f"trace.rerank.part.{name}") if has(f"trace.rerank.part.{name}") else name.replace("_", " ")
+
+
+def score_parts(rerank: RerankScore) -> list[Any]:
+    """The parts that a reranked score is the sum of, the most first."""
+    most_first = sorted(rerank.parts.items(), key=lambda part: -abs(part[1]))
+    return unbroken([f"{part_name(name)} {value:.4f}" for name, value in most_first if value], " +")
 
 
 def rrf_k(trace: Trace) -> int:
@@ -129,10 +136,9 @@ def _rerank_cells(hit: Hit, *, has_recency: bool) -> list[Any]:
     """What the reranked score is made of, the most first, and their sum; dashes for one that was not ordered anew."""
     if hit.rerank is None:
         return ["–", "–"]
-    most_first = sorted(hit.rerank.parts.items(), key=lambda part: -abs(part[1]))
-    parts = [f"{part_name(name)}\u00a0{value:.4f}" for name, value in most_first if value]
+    parts = score_parts(hit.rerank)
     recency = f" × {t('trace.rerank.recency')}\u00a0{hit.rerank.recency:.2f}" if has_recency else ""
-    return [html.Small(" + ".join(parts) + recency if parts else "0"), f"{hit.rerank.score:.4f}"]
+    return [html.Small([*parts, recency] if parts else "0"), f"{hit.rerank.score:.4f}"]
 
 
 def _leg_cell(leg: LegRank | None, trace: Trace) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +21,7 @@ from core.model import Filters, Intent, ReadFilter, Trace
 
 Names = Mapping[str, str]
 """Names of documents by key."""
+_TIE = re.compile(r"(?:の間に|[のにで]|['’]s)$")
 
 
 def understood(trace: Trace, names: Names | None = None) -> html.Div | None:
@@ -92,21 +94,27 @@ def _filters(trace: Trace, names: Names) -> list[Component]:
 
 def _chip(trace: Trace, each: ReadFilter, names: Names) -> html.Span:
     kind = f"ask.read.{each.kind}"
-    label = t(kind, words=each.words) if has(kind) else each.words
+    words = read_words(each)
+    label = t(kind, words=words) if has(kind) else words
     if not each.is_applied:
-        return html.Span(t("ask.read_unused", words=each.words), className="read-unused")
+        return html.Span(t("ask.read_unused", words=words), className="read-unused")
     without = replace(trace.query, dismissed=(*trace.query.dismissed, each.id))
     away = dcc.Link(
-        [icon("x-lg"), html.Span(t("ask.read_drop", words=each.words), className="visually-hidden")],
+        [icon("x-lg"), html.Span(t("ask.read_drop", words=words), className="visually-hidden")],
         href=ask_href(without),
         className="chip-drop",
-        title=t("ask.read_drop", words=each.words),
+        title=t("ask.read_drop", words=words),
     )
     return html.Span(
         [icon("funnel"), html.Span(label), away],
         className="chip chip-removable when-bounds",
         title=meaning_title(each, names),
     )
+
+
+def read_words(each: ReadFilter) -> str:
+    """The words that a filter was read from; those of a date without the particle that ties them to the question."""
+    return _TIE.sub("", each.words) if each.kind == "updated" else each.words
 
 
 def meaning(each: ReadFilter, names: Names) -> list[Any]:

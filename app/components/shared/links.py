@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 from app import links
 from app.components.shared.query_options import Values, many, number, one, option_values, options_of
-from core.model import Citation, Filters, PlacedChunk, Query, format_as_of, parse_as_of
+from core.model import Citation, Filters, PlacedChunk, Query, format_as_of, parse_as_of, zone_named
 
 NOW = "now"
 """Stands in an address for the reading that is in use."""
@@ -80,9 +80,13 @@ def query_of(
     type: Values = None,
     asof: Values = None,
     versions: Values = None,
+    *,
+    zone: Values = None,
     **options: Values,
 ) -> Query:
     """The query that the values of an Ask address describe; a number that cannot be read takes its default.
+
+    A moment without a zone is read in the one named ``zone``, or in this machine's where none is.
 
     Raises: ``InvalidInput`` for an “as of” that cannot be read: an answer of now would not be what was asked for.
     """
@@ -92,7 +96,7 @@ def query_of(
         text=one(q),
         top_k=min(max(top_k or 5, 1), 50),
         filters=filters,
-        as_of=parse_as_of(one(asof)) if one(asof).strip() else None,
+        as_of=parse_as_of(one(asof), zone_named(one(zone))) if one(asof).strip() else None,
         versions="all" if one(versions) == "all" else "shown",
         **options_of(options),
     )

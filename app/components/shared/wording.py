@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from dash import html
 
 from app.i18n import has, t
 from core.model.documents import SHEETS, SLIDES
@@ -66,6 +69,14 @@ def sentence(key: str, **values: Any) -> list[Any]:
     words = {name: value for name, value in values.items() if name not in parts}
     text = t(key, **words, **{name: f"{EDGE}{name}{EDGE}" for name in parts})
     return [parts[piece] if index % 2 else piece for index, piece in enumerate(text.split(EDGE)) if piece]
+
+
+def unbroken(parts: Sequence[str], joint: str) -> list[Any]:
+    """Return parts of which none is broken between two lines; all but the last are followed by the joint."""
+    shown: list[Any] = []
+    for part in parts[:-1]:
+        shown += [html.Span(part + joint, className="text-nowrap"), " "]
+    return [*shown, *(html.Span(part, className="text-nowrap") for part in parts[-1:])]
 
 
 def engine_name(engine: str) -> str:

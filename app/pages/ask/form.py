@@ -33,10 +33,13 @@ def kept_with(query: Query, *, is_asking: bool) -> dict[str, Any]:
 def addressed(q: Values = None, k: Values = None, *scope: Values, **options: Values) -> Query:
     """The query of an Ask address; the numbers that it leaves out are those of the settings.
 
+    A moment without a zone is one of the reader's.
+
     Raises: ``InvalidInput`` for an “as of” that cannot be read.
     """
     settings = kb().settings.search
-    return query_of(q, one(k) or str(settings.top_k), *scope, **{"depth": str(settings.search_depth), **options})
+    options = {"depth": str(settings.search_depth), **options, "zone": reader_zone()}
+    return query_of(q, one(k) or str(settings.top_k), *scope, **options)
 
 
 def asked(form: Form, *, by_address: bool) -> Query:

@@ -14,6 +14,7 @@ from dash import html
 from app.components.ask import figures
 from app.components.ask.rank_chart import MOST_PASSAGES, NOT_FOUND, THICK, RankPath, bump, rank_paths, rankings
 from app.components.ask.trace_cards import trace_cards
+from app.components.ask.trace_facts import reranking_words
 from app.components.ask.trace_tables import fusion_table, keyword_table, vector_table
 from app.components.ask.waterfall import REST, TOTAL, spans, waterfall
 from app.components.ask.why_not_panel import why_not_panel
@@ -32,6 +33,7 @@ from core.model import (
     Locator,
     Obstacle,
     Query,
+    Reranking,
     RerankScore,
     TermScore,
     Trace,
@@ -271,7 +273,23 @@ def test_final_score_is_the_last_column_and_its_parts_are_one() -> None:
     first = list(parts(fusion_table(reranked(trace_of())), html.Tr))[1]
     cells = [text(cell) for cell in parts(first, html.Td)]
     assert len(cells) == 7 and cells[-1] == "2.0000"
-    assert cells[5] == "Reader\u00a01.5000 + Cosine share\u00a00.5000"
+    assert " ".join(cells[5].split()) == "Reader 1.5000 + Cosine share 0.5000"
+
+
+def test_no_part_of_a_final_score_is_broken_between_two_lines() -> None:
+    trace = reranked(trace_of())
+    facts = reranking_words(replace(trace, rerank=Reranking("mix", {"bm25": 0.08, "document": 0.38}, 30)))
+    first = list(parts(fusion_table(trace), html.Tr))[1]
+    assert [text(part) for part in by_class(facts, "text-nowrap")] == ["BM25 share 0.08 ·", "Names its document 0.38"]
+    assert [text(part) for part in by_class(first, "text-nowrap")] == ["Reader 1.5000 +", "Cosine share 0.5000"]
+
+
+def test_picture_has_room_for_the_longest_label_with_its_numbers() -> None:
+    [path, *_] = rank_paths(reranked(trace_of(12, name="a" * 40 + ".pdf")))
+    drawn = bump([replace(path, cited=(1, 2))], ("a", "b", "c", "d"))
+    label = drawn.layout.annotations[0]
+    # In bold, a sign of Latin of this size takes about 7 pixels.
+    assert 7 * len(re.sub("<.*?>", "", label.text)) + abs(label.xshift) <= drawn.layout.margin.l
 
 
 def test_headings_say_the_order() -> None:

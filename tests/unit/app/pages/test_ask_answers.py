@@ -17,12 +17,14 @@ from flask.testing import FlaskClient
 import core
 from app.components.ask.answer_card import answer_card
 from app.components.ask.asked_of import filter_chips
+from app.components.ask.evidence import evidence_pane
 from app.components.ask.support_marks import supported_text
 from app.components.ask.trace_cards import trace_cards
 from app.components.ask.trace_facts import understanding_facts
 from app.components.ask.why_not_advice import changed
 from app.components.compare.address import Pair
 from app.components.compare.answers import answer_comparison
+from app.components.shared.chips import read_words
 from app.components.shared.generator_choice import generator_line
 from app.components.shared.links import ask_search, query_of
 from app.i18n import has
@@ -242,6 +244,21 @@ def test_a_read_filter_that_would_leave_nothing_is_told_and_cannot_be_taken_away
     assert "“last week” is left out" in text(shown) and not by_class(shown, "chip-drop")
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("昨日以降の", "昨日以降"),
+        ("過去3日で", "過去3日"),
+        ("きのう", "きのう"),
+        ("yesterday’s", "yesterday"),
+        ("since May 2025", "since May 2025"),
+    ],
+)
+def test_a_date_is_named_without_what_ties_it_to_the_question(words: str, shown: str) -> None:
+    assert read_words(ReadFilter("updated:x", "updated", words, Filters())) == shown
+    assert read_words(ReadFilter("document:x", "document", "旅のしおりの", Filters())) == "旅のしおりの"
+
+
 def test_days_of_a_read_filter_are_written_by_the_browser(window: Dash, client: FlaskClient, orchard) -> None:
     ask(window, client, WHEN)
     trace = orchard.trace(orchard.history()[0].id)
@@ -451,10 +468,19 @@ def test_the_fusion_card_shows_both_ranks_and_each_part_of_a_reranked_score(
     trace = orchard.trace(orchard.history()[0].id)
     with window.server.test_request_context(headers={"Accept-Language": "en"}):
         card = by_id(trace_cards(reranked(trace)), "trace-fusion")
-    rows = [[text(cell) for cell in parts(row, html.Td)] for row in parts(card, html.Tr)]
+    rows = [[" ".join(text(cell).split()) for cell in parts(row, html.Td)] for row in parts(card, html.Tr)]
     assert "rank 2" in rows[1][4] and rows[1][-1] == "0.9000"
-    assert "BM25 share\xa00.5000 + Cosine share\xa00.4000" in rows[1]
+    assert "BM25 share 0.5000 + Cosine share 0.4000" in rows[1]
     assert "Why not?" in rows[2][1] and rows[2][-1] == "–" and "Why not?" not in rows[1][1]
+
+
+def test_a_passage_says_what_its_final_score_is_made_of(window: Dash, client: FlaskClient, orchard) -> None:
+    ask(window, client, WHEN)
+    trace = orchard.trace(orchard.history()[0].id)
+    first = replace(trace.hits[0], rerank=RerankScore(2, 2.2, {"document": 0.38, "reader": 1.82, "pairs": 0.0}))
+    with window.server.test_request_context(headers={"Accept-Language": "en"}):
+        [why, *_] = by_class(evidence_pane(replace(trace, hits=(first,))), "why-order")
+    assert "final 2.2000, made of Reader 1.8200 + Names its document 0.3800" in " ".join(text(why).split())
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 import core
 from app.components.shared.freshness import freshness_of, holders
 from app.components.shared.links import ask_search, query_of
+from app.pages.ask.form import addressed
 from core.errors import InvalidInput
 from core.model import Query, VersionRef
 from tests.builders import add, placed
@@ -124,6 +125,12 @@ def test_an_address_that_cannot_be_read_is_not_answered_of_now(window: Dash, sho
     assert "invalid_input" in text(by_id(page, "ask-problem"))
     with pytest.raises(InvalidInput):
         query_of("q", asof=as_of)
+
+
+def test_a_day_in_an_address_is_one_of_the_reader(window: Dash, shop) -> None:
+    with window.server.test_request_context(headers={"Cookie": "evorag_zone=Asia/Tokyo"}):
+        query = addressed("hours", asof="2025-11-28", zone="UTC")
+    assert query.as_of == datetime(2025, 11, 27, 15, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("kind", ["moment", "sequence", "version"])
