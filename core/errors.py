@@ -106,6 +106,10 @@ class NotFound(EvoRAGError):
     remedy = "Look it up in the list of documents; it may have been renamed or deleted."
 
 
+NO_SUCH_VERSION = "Choose one of the versions that the document has."
+"""Remedy where a document is there and a version of it is not."""
+
+
 class Purged(NotFound):
     code = "purged"
     status = 410

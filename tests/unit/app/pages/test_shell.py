@@ -235,6 +235,14 @@ def test_error_of_a_page_keeps_its_own_remedy_in_japanese(window: Dash) -> None:
         assert error_words(foreign)["remedy"] == t("remedy.invalid_input")
 
 
+def test_version_that_is_not_there_sends_nobody_to_look_for_the_document(window: Dash) -> None:
+    with window.server.test_request_context(headers={"Accept-Language": "ja"}):
+        context.kb().add_text("kept.txt", "One version.")
+        with pytest.raises(NotFound) as caught:
+            context.kb().version("kept.txt", 9)
+        assert error_words(caught.value)["remedy"] == "この文書にある版から選んでください。"
+
+
 def test_every_remedy_of_a_page_is_known_as_japanese() -> None:
     remedies = {key: text for key, text in i18n.messages("ja").items() if "_remedy" in key}
     remedies["settings.server_tick"] = i18n.messages("ja")["settings.server_tick"]
