@@ -107,7 +107,6 @@ class NotFound(EvoRAGError):
 
 
 NO_SUCH_VERSION = "Choose one of the versions that the document has."
-"""Remedy where a document is there and a version of it is not."""
 
 
 class Purged(NotFound):
