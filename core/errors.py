@@ -106,6 +106,9 @@ class NotFound(EvoRAGError):
     remedy = "Look it up in the list of documents; it may have been renamed or deleted."
 
 
+NO_SUCH_VERSION = "Choose one of the versions that the document has."
+
+
 class Purged(NotFound):
     code = "purged"
     status = 410

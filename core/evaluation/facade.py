@@ -349,6 +349,11 @@ class Evaluations:
         if isinstance(query.as_of, VersionRef):
             with acting(PUBLIC):
                 self._catalog.visibility.version_of(query.as_of)
+        elif isinstance(query.as_of, int) and query.as_of > (newest := self._catalog.publications.sequence()):
+            raise InvalidInput(
+                f"There is no publication {query.as_of}; the newest is {newest}.",
+                remedy="Choose an earlier sequence number, or leave it out.",
+            )
 
     def _told(self, query: Query) -> dict[str, Any]:
         """Return the settings that matter for the results, with those that the query leaves to the installation."""

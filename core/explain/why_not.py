@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.catalog.documents.isolation import viewer
-from core.errors import Conflict, NotFound, Purged
+from core.errors import NO_SUCH_VERSION, Conflict, NotFound, Purged
 from core.explain.advice import Adviser
 from core.explain.exclusions import Case, obstacle_of
 from core.explain.ranks import RankedQuestion, Ranks
@@ -79,7 +79,7 @@ class WhyNots:
             number = next((each.number for each in kept if each.chunk_count and each.state == "ready"), None)
         found = next((each for each in kept if each.number == number), None)
         if found is None:
-            raise NotFound(f"“{doc_key}” has no version {number or 1}.")
+            raise NotFound(f"“{doc_key}” has no version {number or 1}.", remedy=NO_SUCH_VERSION)
         if found.state == "purged":
             raise Purged(f"Version {found.number} of “{doc_key}” was purged.")
         if not found.chunk_count:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import needs
-from core.errors import NotFound, Purged
+from core.errors import NO_SUCH_VERSION, NotFound, Purged
 from core.ingest.sandbox import read_blocks
 from core.ingest.upload_options import check_tags
 from core.model import BLOCK_JOINT, Block, Document, DocumentPage, DocumentQuery, Preview, Role, Version
@@ -175,7 +175,7 @@ class DocumentReader:
         for version in self.versions(key):
             if version.number == number:
                 return version
-        raise NotFound(f"“{key}” has no version {number}.")
+        raise NotFound(f"“{key}” has no version {number}.", remedy=NO_SUCH_VERSION)
 
     def kept(self, key: str, number: int, reading: int | None = None) -> Version:
         """Return a version that has its text, in the reading in use or another. Raises: ``NotFound``, ``Purged``."""

@@ -90,8 +90,15 @@ def error_words(error: EvoRAGError | Mapping[str, Any]) -> dict[str, str]:
         "code": code,
         "title": t(f"error.{code}" if has(f"error.{code}") else "error.error"),
         "detail": as_said(message),
-        "remedy": (in_language(given) or (given if language() == "en" else usual)) if is_special else usual,
+        "remedy": _remedy(given, usual) if is_special else usual,
     }
+
+
+def _remedy(given: str, usual: str) -> str:
+    """Return a remedy in the language of the request, or the usual one where it is known in English only."""
+    # Pages give remedies in the language of the request, and those in Japanese end as Japanese does.
+    is_said = language() == "en" or given.endswith(WIDE_ENDINGS)
+    return in_language(given) or (given if is_said else usual)
 
 
 def _advice(error: EvoRAGError | Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from core.catalog.documents.views import (
 from core.catalog.engine import Database
 from core.catalog.revisions import Revision
 from core.catalog.schema import chunks, document_tags, documents, embeddings, publications, version_chunks, versions
-from core.errors import Conflict, NotFound, Purged
+from core.errors import NO_SUCH_VERSION, Conflict, NotFound, Purged
 from core.model import BlockKind, Chunk, Filters, Label, Locator, PlacedChunk, Preview, VersionRef
 from core.model.file_types import kept_as
 from core.ports import Vector
@@ -190,7 +190,7 @@ class Visibility:
             raise NotFound(f"There is no document “{ref.doc_key}”.")
         doc_id, version_id, state, shown_id = row
         if version_id is None:
-            raise NotFound(f"“{ref.doc_key}” has no version {ref.version}.")
+            raise NotFound(f"“{ref.doc_key}” has no version {ref.version}.", remedy=NO_SUCH_VERSION)
         if state == "purged":
             raise Purged(f"Version {ref.version} of “{ref.doc_key}” was purged.")
         if state != "ready":

@@ -53,7 +53,9 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         yield from pictures.among(check.checked(recognised.marked(flow.finish())))
         yield from pictures.due
         if not found and not files:
-            raise EmptyDocument("The PDF holds pictures of pages but no text.")
+            is_scan = any(map(document.images, range(document.page_count)))
+            empty = "The PDF holds pictures of pages but no text." if is_scan else "No text was found in the document."
+            raise EmptyDocument(empty)
         check.finish()
         yield from recognised.marked(running.blocks())
         yield from beside_text

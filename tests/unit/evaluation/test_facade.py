@@ -192,7 +192,13 @@ def test_run_can_be_asked_of_another_version_or_moment(own: core.KnowledgeBase) 
 
 
 @pytest.mark.parametrize(
-    "query", [Query("", top_k=0), Query("", generator="nobody"), Query("", as_of=VersionRef("nothing.txt", 1))]
+    "query",
+    [
+        Query("", top_k=0),
+        Query("", generator="nobody"),
+        Query("", as_of=VersionRef("nothing.txt", 1)),
+        Query("", as_of=99_999),
+    ],
 )
 def test_settings_that_cannot_be_asked_with_are_refused_at_once(filled: core.KnowledgeBase, query: Query) -> None:
     kept = imported(filled)

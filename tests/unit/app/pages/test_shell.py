@@ -17,10 +17,11 @@ from flask.testing import FlaskClient
 
 import core
 from app import context, i18n, links
-from app.components.shared.states import error_state, error_words
+from app.components.shared.states import WIDE_ENDINGS, error_state, error_words
 from app.components.shell.doors import DOORS
 from app.components.shell.shell import shell
-from core.errors import EmptyDocument, NotFound, ParserFailed, StoreUnavailable, TypeMismatch
+from app.i18n import t
+from core.errors import EmptyDocument, InvalidInput, NotFound, ParserFailed, StoreUnavailable, TypeMismatch
 from core.ingest.parsers import legacy
 from core.model.file_types import ARCHIVES, EXTENSIONS
 from tests.unit.app.drawn import open_page, parts, press
@@ -224,6 +225,28 @@ def test_error_keeps_its_own_remedy_in_english_and_is_translated_into_japanese(w
         assert "Page 3 cannot be read." in " ".join(texts(error_state(error)))
     with window.server.test_request_context(headers={"Accept-Language": "ja"}):
         assert error_words(error)["title"] == "読み取りに失敗しました"
+
+
+def test_error_of_a_page_keeps_its_own_remedy_in_japanese(window: Dash) -> None:
+    with window.server.test_request_context(headers={"Accept-Language": "ja"}):
+        own = t("settings.server_tick")
+        assert error_words(InvalidInput("It is inside.", remedy=own))["remedy"] == own
+        foreign = InvalidInput("It is wrong.", remedy="Do as nobody translated.")
+        assert error_words(foreign)["remedy"] == t("remedy.invalid_input")
+
+
+def test_version_that_is_not_there_sends_nobody_to_look_for_the_document(window: Dash) -> None:
+    with window.server.test_request_context(headers={"Accept-Language": "ja"}):
+        context.kb().add_text("kept.txt", "One version.")
+        with pytest.raises(NotFound) as caught:
+            context.kb().version("kept.txt", 9)
+        assert error_words(caught.value)["remedy"] == "この文書にある版から選んでください。"
+
+
+def test_every_remedy_of_a_page_is_known_as_japanese() -> None:
+    remedies = {key: text for key, text in i18n.messages("ja").items() if "_remedy" in key}
+    remedies["settings.server_tick"] = i18n.messages("ja")["settings.server_tick"]
+    assert [key for key, text in remedies.items() if not str(text).endswith(WIDE_ENDINGS)] == []
 
 
 def test_error_is_said_in_japanese_with_the_names_in_it(window: Dash) -> None:

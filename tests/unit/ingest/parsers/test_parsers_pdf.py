@@ -331,6 +331,18 @@ def test_titles_that_only_begin_like_those_are_kept(tmp_path: Path, title: str) 
     assert read(tmp_path / "a.pdf")[1]["title"] == title
 
 
+@pytest.mark.parametrize("is_scan", [True, False])
+def test_only_a_pdf_with_pictures_is_called_pictures_of_pages(tmp_path: Path, is_scan: bool) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    if is_scan:
+        page.insert_image(page.rect, pixmap=pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 200, 280)))
+    document.save(tmp_path / "a.pdf")
+    with pytest.raises(EmptyDocument) as caught:
+        read(tmp_path / "a.pdf")
+    assert ("pictures of pages" in caught.value.message) is is_scan
+
+
 def test_a_scan_without_text_says_that_it_needs_recognition(tmp_path: Path) -> None:
     with pytest.raises(EmptyDocument) as caught:
         read(made(tmp_path, []))
