@@ -45,7 +45,7 @@ def test_what_is_answered_from_is_ordered_by_the_reader_and_what_is_searched_is_
         asked, searched = rag.ask(Query(QUESTIONS[0])), rag.search(Query(QUESTIONS[0]))
         why = kb.insight.why_not(Query(QUESTIONS[0]), "cleaning.txt")
     assert asked.rerank is not None and searched.rerank is not None
-    assert set(asked.rerank.weights) - set(searched.rerank.weights) == {"reader"}
+    assert set(asked.rerank.weights) - set(searched.rerank.weights) == {"reader", "document"}
     assert all(hit.rerank and "reader" in hit.rerank.parts for hit in asked.hits)
     assert asked.timings_ms["read"] > 0 and "read" not in searched.timings_ms
     assert [hit.placed.id for hit in why.trace.candidates] == [hit.placed.id for hit in asked.candidates]
