@@ -16,7 +16,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,11 @@ class Case:
     """Questions of one are fitted on or judged together."""
     judged: Question | None = None
     """What says whether an answer is right, where ``answers`` do not."""
+
+    @cached_property
+    def named(self) -> Mapping[str, float]:
+        """How far the question names each document that was found."""
+        return named_documents(read_question(self.question, self.candidates), self.candidates)
 
 
 def main() -> None:
@@ -277,23 +282,19 @@ def _read_to_order(case: Case, reader: Reader) -> list[ReadWindow]:
 
 
 def _ordered(case: Case, windows: Sequence[ReadWindow], weights: Mapping[str, float]) -> Sequence[Hit]:
-    return reading_order.ordered(case.candidates, windows, _named(case), weights) if windows else case.candidates
-
-
-def _named(case: Case) -> Mapping[str, float]:
-    return named_documents(read_question(case.question, case.candidates), case.candidates)
+    return reading_order.ordered(case.candidates, windows, case.named, weights) if windows else case.candidates
 
 
 def _passages(case: Case, windows: Sequence[ReadWindow]) -> Group:
     """Return the passages of a question with what was known of each before it was read, and what the reader made."""
     read = reading_order.passage_features(windows) if windows else {}
     hits = [hit for hit in case.candidates if hit.rerank or hit.placed.id in read]
-    least, named = reading_order.least_features(read), _named(case)
+    least = reading_order.least_features(read)
     rows = [
         {
             _BEFORE: hit.rerank.score if hit.rerank else 0.0,
             **read.get(hit.placed.id, least),
-            reading_order.DOCUMENT_PART: named.get(hit.placed.doc_key, 0.0),
+            reading_order.DOCUMENT_PART: case.named.get(hit.placed.doc_key, 0.0),
         }
         for hit in hits
     ]

