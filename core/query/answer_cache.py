@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 _MOST_ALIKE = 200
-FORMAT = 8
+FORMAT = 9
 """Of what is kept; another one makes every kept answer another question's."""
 _MODELS = ("llm_model", "snn_model", "cross_encoder")
 """Settings that may name a folder."""

@@ -39,6 +39,8 @@ _LEAST_ELSEWHERE = 0.03
 """The same of another document than the best one's."""
 _LEAST_BESIDE = 0.02
 """The same beside the best sentence and under its term, where more characters are given."""
+_SURE = 0.6
+"""Chance of the best sentence from which it stands without those that follow it."""
 _LEAST_TO_SHARE = 0.05
 """The same where the best sentence has to be cut for it."""
 _PRICE_PER_CHAR = 0.001
@@ -109,6 +111,7 @@ class Composer:
                 if pair := self._side_by_side(candidate, parts[0]):
                     return _in_reading_order(pair)
         parts = [self._with_neighbours(parts[0], parts[1:], found), *parts[1:]]
+        parts = self._with_what_is_said_next(parts, found)
         parts = with_subjects(_in_reading_order(parts), subjects)
         left = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
         return under_headings(self._profile, parts, min(self._more, left))
@@ -173,6 +176,25 @@ class Composer:
         is_after = each.start >= first.end or first.text.startswith(said(first.source)[:SAME_CHARS])
         fits = len(first.text) + len(each.text) + 1 + mark_chars(1) <= room
         return fits and is_new and is_after and not each.features["heading"] and each.chance >= _LEAST_BESIDE
+
+    def _with_what_is_said_next(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
+        """Go on with the best sentence as the passage does, where another one may be meant: one that says what was asked.
+
+        A sentence that asks the same, or names the trouble, is often chosen before the one behind it that helps.
+        """
+        first, best = parts[0], self._best
+        if best.chance > _SURE or best.unit.is_row or first.kept < 1.0:
+            return parts
+        room = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
+        after = [each for each in found if each.hit is best.hit and each.start >= first.end]
+        for each in sorted(after, key=lambda each: each.order):
+            text = said(each)
+            is_apart = each.features["heading"] or each.unit.is_row or each.unit.label != best.unit.label
+            if is_apart or len(text) + 1 > room or any(is_within(each, part) for part in parts):
+                break
+            first = replace(first, end=each.end, text=f"{first.text} {text}")
+            room -= len(text) + 1
+        return [first, *parts[1:]]
 
     def _belongs(self, candidate: Candidate, worth: float) -> bool:
         """Whether a sentence may stand beside the best one: under the same term, or from another document if likely."""
@@ -250,7 +272,7 @@ def _entry(best: Candidate, own: Sequence[Candidate], room: int) -> AnswerPart |
     if best.unit.is_row or not label or label.endswith(("?", "？")):
         return None
     below = " ".join(map(said, own))
-    text = below if _is_named_in(label, below) else f"{without_colon(label)}: {below}"
+    text = below if _is_named_in(label, said(own[0])) else f"{without_colon(label)}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 
 

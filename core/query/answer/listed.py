@@ -112,8 +112,11 @@ def _begun(text: str, most: int) -> str:
 
 
 def said(candidate: Candidate) -> str:
-    """Return a sentence or a row on one line."""
-    return on_one_line(candidate.text.replace(CELL_JOINT, ": ") if candidate.unit.is_row else candidate.text)
+    """Return a sentence or a row on one line, a cell of a row that is told in sentences with the head of its column."""
+    unit = candidate.unit
+    if unit.is_row and unit.label and unit.header:
+        return on_one_line(f"{unit.header}: {candidate.text};")
+    return on_one_line(candidate.text.replace(CELL_JOINT, ": ") if unit.is_row else candidate.text)
 
 
 def is_item(candidate: Candidate) -> bool:

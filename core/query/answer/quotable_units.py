@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -40,6 +40,8 @@ _COLUMNS = re.compile(r"\S\t+\S|\n.*\n")
 _CODE = re.compile(r"^=|[^\s=]\s*=>?\s*[^\s=]|^[{}\]]|[;{]$|^[$%] \S")
 """What no heading has: an assignment, a formula with its value, a bracket of a program, or a prompt."""
 _LONGEST_HEADING, _LONGEST_QUESTION = 80, 160
+_LONGEST_ROW = 250
+"""Characters of a row that an answer gives whole."""
 _CODED_HEADING = re.compile(r"(?:[A-Z]{1,2}\d+(?:\.\d+)*|\d+(?:\.\d+)+)\.?\s+\S.*")
 """``9.4.14. Jobs`` or ``R10. It hangs.``"""
 
@@ -144,23 +146,43 @@ def _rows(chunk: Chunk, spans: list[tuple[int, int]], section: str) -> Iterator[
 
 
 def _row(text: str, start: int, end: int, header: str, section: str) -> Iterator[Unit]:
-    """Yield a row whole; of one with a question and its answer, the sentences of the answer below the question."""
+    """Yield a row whole; of one with a question and its answer, the sentences of the answer below the question.
+
+    So with a long one whose first cell names what another tells of in sentences: it reads as the entry of a list.
+    """
     heads, cells = header.split(CELL_JOINT) if header else [], text[start:end].split(CELL_JOINT)
     columns = pair_columns(heads, cells)
-    if columns is None or max(columns) >= len(cells) or not all(cells[column].strip() for column in columns):
+    is_pair = columns is not None and max(columns) < len(cells) and all(cells[column].strip() for column in columns)
+    if columns is not None and is_pair:
+        yield from _entry_of_row(start, heads, cells, section, columns[0], [columns[1]])
+    elif told := _columns_that_tell(text[start:end], cells):
+        yield from _entry_of_row(start, heads, cells, section, 0, told)
+    else:
         yield Unit(start, end, text[start:end], header, section, is_row=True)
-        return
-    question = cells[columns[0]].strip()
+
+
+def _columns_that_tell(row: str, cells: Sequence[str]) -> list[int]:
+    """Return the columns of a long row that have sentences about what its first cell names, none of another row."""
+    if len(row) <= _LONGEST_ROW or not 0 < len(cells[0].strip()) <= _LONGEST_HEADING:
+        return []
+    return [column for column, cell in enumerate(cells) if column and len(list(split_statements(cell))) > 1]
+
+
+def _entry_of_row(
+    start: int, heads: Sequence[str], cells: Sequence[str], section: str, named: int, told: Sequence[int]
+) -> Iterator[Unit]:
+    """Yield the cell that names as a heading, the sentences of those that tell of it, and the others as they are."""
+    name = cells[named].strip()
     at = start
     for column, cell in enumerate(cells):
         head = heads[column].strip() if column < len(heads) else ""
-        if column == columns[0]:
+        if column == named:
             yield Unit(at, at + len(cell), cell, "", section, is_heading=True)
-        elif column == columns[1]:
+        elif column in told:
             for first, last in split_statements(cell):
-                yield Unit(at + first, at + last, cell[first:last], "", question, label=question)
+                yield Unit(at + first, at + last, cell[first:last], "", name, label=name)
         elif cell.strip() and not only_numbers_rows(head):
-            yield Unit(at, at + len(cell), cell, head, section, label=question, is_row=True)
+            yield Unit(at, at + len(cell), cell, head, section, label=name, is_row=True)
         at += len(cell) + len(CELL_JOINT)
 
 

@@ -537,3 +537,29 @@ def test_a_heading_tells_nothing_of_what_the_sentence_before_it_counts():
     text = "The pump has several limits.\n\nFirst steps\n\nOpen the box. Then, switch it on."
     answer = ask("What are some limits of the pump?", text, threshold=0.0)
     assert "several limits" in answer.text and "First steps" not in answer.text
+
+
+def test_a_long_row_is_answered_from_with_what_it_is_about() -> None:
+    told = (
+        "Minimum duration in seconds after which a thread is considered stuck. Default is 600 seconds. If set to 0, "
+        "the detection is disabled. As it is done in the background, the duration should be more than the delay "
+        "between two runs of that, which is told elsewhere."
+    )
+    text = f"Attribute | Type | Description\nclassName | Class | The class to use.\nthreshold | Number | {told}"
+    (one,) = hits_for("q", text, kind=BlockKind.TABLE)
+    chunk = replace(one.placed.chunk, labels=(Label(0, "Attribute | Type | Description"),))
+    one = replace(one, placed=replace(one.placed, chunk=chunk))
+    answer = extract_answer("After how many seconds is a thread considered stuck?", [one], threshold=0)
+    assert answer.text == f"threshold: Type: Number; {told} [1]"
+
+
+def test_an_uncertain_answer_goes_on_as_its_passage_does() -> None:
+    text = (
+        "The queue may show the message that the printer rejected the job. "
+        "This happens when the printer has rejected the job before. "
+        "Turn the tray round and press the green button. "
+        "It takes a minute.\n\nOther Trouble\n\nCall the help desk."
+    )
+    answer = ask("The printer rejected the job, what now?", text, threshold=0, max_chars=130)
+    assert "press the green button. It takes a minute. [1]" in answer.text
+    assert "help desk" not in answer.text

@@ -87,3 +87,26 @@ def test_a_long_question_with_a_number_is_a_heading() -> None:
     assert headings(f"It is quick.\n\n{question}\n\nThe server deletes them at the end.") == [question]
     statement = "O4. The deleted messages show up again when the line is lost in the midst of a long download"
     assert headings(f"It is quick.\n\n{statement}\n\nThe server deletes them at the end.") == []
+
+
+THRESHOLD = (
+    "Minimum duration in seconds after which a thread is considered stuck. Default is 600 seconds. If set to 0, the "
+    "detection is disabled. As it is done in the background, the duration should be more than the delay between two "
+    "runs of that, which is told elsewhere."
+)
+
+
+def test_a_long_row_that_tells_of_its_first_cell_is_the_entry_of_a_list() -> None:
+    header = "Attribute | Type | Description"
+    text = f"{header}\nclassName | Class | The class to use.\nthreshold | Number | {THRESHOLD}"
+    labels = (Label(len(header) + 1, header),)
+    chunk = Chunk(0, text, 0, len(text), BlockKind.TABLE, Locator(), labels=labels)
+    units = list(quotable_units(chunk))
+    assert [(unit.text, unit.header, unit.label, unit.is_row) for unit in units[:4]] == [
+        ("className | Class | The class to use.", header, "", True),
+        ("threshold", "", "", False),
+        ("Number", "Type", "threshold", True),
+        ("Minimum duration in seconds after which a thread is considered stuck.", "", "threshold", False),
+    ]
+    assert [unit.text for unit in units[4:]][0] == "Default is 600 seconds."
+    assert all(text[unit.start : unit.end] == unit.text for unit in units)
