@@ -40,7 +40,9 @@ _LEAST_ELSEWHERE = 0.03
 _LEAST_BESIDE = 0.02
 """The same beside the best sentence and under its term, where more characters are given."""
 _SURE = 0.6
-"""Chance of the best sentence from which it stands without those that follow it."""
+"""Chance of the best sentence above which it stands without those that follow it, and without another as likely."""
+_RIVAL = 0.5
+"""Of the best sentence's chance, at which one that is not among what is given is given, too."""
 _LEAST_TO_SHARE = 0.05
 """The same where the best sentence has to be cut for it."""
 _PRICE_PER_CHAR = 0.001
@@ -70,6 +72,26 @@ class Composer:
         self._own: list[Candidate] = []
 
     def compose(self, found: Sequence[Candidate]) -> list[AnswerPart]:
+        """Return the answer, and where another one is nearly as likely, that too."""
+        return self._with_rival(self._answer(found), found)
+
+    def _with_rival(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
+        """Add what is nearly as likely as the best sentence: another entry, row or sentence, whole, where it fits."""
+        best = self._best
+        if best.chance > _SURE:
+            return parts
+        others = [each for each in found if not each.features["heading"] and not _is_said_by(each, parts)]
+        rival = max(others, key=lambda each: each.chance, default=None)
+        if rival is None or rival.chance < _RIVAL * best.chance:
+            return parts
+        room = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
+        room -= mark_chars(len(parts) + 1)
+        part = _entry(rival, _under_one_term(rival, found), room) or whole_part(self._profile, rival, room)
+        if part is None or is_within(best, part):
+            return parts
+        return [*(each for each in parts if not is_within(each, part)), part]
+
+    def _answer(self, found: Sequence[Candidate]) -> list[AnswerPart]:
         """Take the best sentence, then others that may answer, the likeliest first, while they fit as they are."""
         self._own = _under_one_term(self._best, found)
         whole = self._entry_chars - mark_chars(1)
@@ -260,6 +282,15 @@ def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
 def _is_named_in(label: str, text: str) -> bool:
     """Tell whether a text has a label as words of its own: ``-vv`` has no ``-v``."""
     return re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", text, re.ASCII) is not None
+
+
+def _is_said_by(candidate: Candidate, parts: Sequence[AnswerPart]) -> bool:
+    return any(
+        is_within(candidate, part)
+        or candidate.text == part.source.text
+        or similar(candidate.terms, part.source.terms)
+        for part in parts
+    )
 
 
 def _value(part: AnswerPart) -> float:

@@ -52,10 +52,11 @@ def extract_answer(
 ) -> Answer:
     """Answer from the first passages with at most ``max_chars`` characters, marks included, or say "insufficient".
 
-    ``candidates`` are all hits of the question; they only add statistics; a ``finder`` has been given the passages and
-    these. ``read`` has a reader read the sentences; without one ``embed`` and ``question_vector``, both of the embedder
-    ``model``, serve questions in another language than the passages. Reasons of an insufficient answer: ``small_talk``,
-    ``no_terms``, ``no_passages`` and ``low_confidence``.
+    The entry of a list, and an answer that is uncertain, may have 2.4 times as many. ``candidates`` are all hits of the
+    question; they only add statistics; a ``finder`` has been given the passages and these. ``read`` has a reader read
+    the sentences; without one ``embed`` and ``question_vector``, both of the embedder ``model``, serve questions in
+    another language than the passages. Reasons of an insufficient answer: ``small_talk``, ``no_terms``, ``no_passages``
+    and ``low_confidence``.
     """
     if is_small_talk(question):
         return insufficient(language_asked(question), "small_talk")
