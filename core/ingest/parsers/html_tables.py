@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -20,6 +21,7 @@ _MOST_HEADS = 3
 _STRUCTURE = "table, h1, h2, h3, h4, article, form"
 _FEW_LINES = 3
 _ITEM = "\x01"
+_CODE = re.compile(r"\s*([%$/\\<@#.-])[\w-]")
 
 
 def is_data_table(table: LexborNode) -> bool:
@@ -68,6 +70,7 @@ def rows_of(table: LexborNode) -> TableRows:
     """
     lines: list[str] = []
     heads: list[list[str]] = []
+    names: list[str] = []
     above: dict[int, tuple[int, str]] = {}
     says = any_header_cell = False
     has_head = table.css_first("thead tr") is not None
@@ -97,8 +100,9 @@ def rows_of(table: LexborNode) -> TableRows:
             says = any(map(_is_sentence, texts))
         any_header_cell = any_header_cell or any(cell.tag == "th" for cell in cells)
         lines.append(line)
-    # A row that says a sentence names no columns.
-    has_header = bool(heads) or not (any_header_cell or says)
+        names.append(texts[0])
+    # A row that says a sentence names no columns, nor does one that begins with an option as the others do.
+    has_header = bool(heads) or not (any_header_cell or says or _are_codes(names))
     if len(heads) < 2 or len(heads) == len(lines):
         return TableRows(lines, has_header)
     title = ""
@@ -106,6 +110,14 @@ def rows_of(table: LexborNode) -> TableRows:
         title = next(text for text in heads[0] if text)
         heads = heads[1:]
     return TableRows([row_text(_folded(heads)), *lines[len(heads) + bool(title) :]], has_header, title)
+
+
+def _are_codes(names: list[str]) -> bool:
+    """Tell whether the first name, and most others, begin with one sign, as ``-d`` or ``%D`` do."""
+    match = _CODE.match(names[0]) if len(names) > 1 else None
+    if match is None:
+        return False
+    return sum(name.lstrip().startswith(match[1]) for name in names) > len(names) // 2 + 1
 
 
 def _is_sentence(text: str) -> bool:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.query.answer.answer_types import leads_on, refers_back
+from core.query.answer.answer_types import leads_on, names_again, refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form, form_wanted
 from core.query.answer.listed import is_item, is_term, said
 from core.query.answer.question_profile import QuestionProfile
-from core.query.answer.quotable_units import COMMAND, UNFINISHED
+from core.query.answer.quotable_units import UNFINISHED, is_typed
 from core.query.answer.row_text import row_text
 from core.text.sentences import on_one_line
 
@@ -20,7 +20,7 @@ SAME_CHARS = 20
 _ITEM_MARK = re.compile(
     r"\A(?:\(?\d{1,2}(?:\)|\.(?=\s|[^\x00-\x7f]))|[•‣・▪]|[●○■□◆◇](?!印)|[-*–](?=\s))\s*(?=[^\W\d_])"
 )
-_POINTS_BELOW = re.compile(r"\b(?:as follows|like this|following)\b|次の|以下の|下記の|次に示", re.IGNORECASE)
+_POINTS_BELOW = re.compile(r"\b(?:as follows|like this|following|below)\b|次の|以下の|下記の|次に示", re.IGNORECASE)
 _COUNTS = re.compile(r"\b(?:two|three|four|five|several|some)\b[^.]*\.\Z|[二三四五2-5２-５]つ[^。]*。\Z", re.IGNORECASE)
 """Sentences that may have told how many things there are, which the next ones name."""
 _FIRST = re.compile(r"(?:first(?:ly)?|one (?:is|of)|the first)\b|まず|第一に|(?:一|1|１)つ(?:目|め)", re.IGNORECASE)
@@ -82,7 +82,7 @@ def with_antecedent(first: AnswerPart, found: Sequence[Candidate], room: int) ->
         whole = f"{said(before)} {first.text}"
         is_rest = is_ended and _is_open(before) and (is_inside or _goes_on(source))
         leads = leads_on(before.text) or _announces_command(before, source)
-        belongs = refers_back(source.text) or leads or is_rest
+        belongs = refers_back(source.text) or names_again(source.text, before.text) or leads or is_rest
         is_inside = is_rest and not is_inside
         is_apart = before.features["heading"] or not belongs
         if is_apart or len(whole) > room:
@@ -125,7 +125,7 @@ def with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, m
 
 def _announces_command(source: Candidate, after: Candidate) -> bool:
     """Tell whether a sentence says that the command below it is what it means, though it ends with a stop."""
-    return COMMAND.match(after.text) is not None and _POINTS_BELOW.search(source.text) is not None
+    return is_typed(after.text) and _POINTS_BELOW.search(source.text) is not None
 
 
 def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Candidate]:

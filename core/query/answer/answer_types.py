@@ -139,6 +139,9 @@ _PRONOUN = re.compile(
 )
 
 
+_NAMED_AGAIN = re.compile(
+    r"\b(?:this|these|that|those|such) ([a-z]{4,})\b|(?:この|その|これらの|それらの)([\u30a1-\u30ff\u4e00-\u9fff]{2,})", re.IGNORECASE
+)
 _OPEN_END = re.compile(r"(?:[,、，:：]|例えば|たとえば)\s*\Z")
 
 
@@ -191,6 +194,16 @@ def _offered(kind: str, question: str) -> tuple[re.Pattern[str], ...]:
 def refers_back(sentence: str) -> bool:
     """Tell whether a sentence begins with a word that points to the one before it."""
     return _PRONOUN.match(sentence) is not None
+
+
+def names_again(sentence: str, before: str) -> bool:
+    """Tell whether a sentence means by "this limit" or この制限 the limit of the sentence before it."""
+    match = _NAMED_AGAIN.search(sentence)
+    if match is None:
+        return False
+    thing = next(filter(None, match.groups())).casefold().removesuffix("s")
+    is_first = sentence.casefold().find(thing) >= match.start()
+    return is_first and thing in before.casefold()
 
 
 def leads_on(sentence: str) -> bool:

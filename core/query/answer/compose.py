@@ -101,7 +101,8 @@ class Composer:
             if items := listed(source, found, self._form, whole):
                 return [AnswerPart(source, items.start, items.end, items.text, 1.0)]
         room = self._max_chars - mark_chars(1)
-        first = with_antecedent(self._part(self._best, room, forced=True), found, room)
+        row = whole_part(self._profile, self._best, whole) if self._best.unit.is_row else None
+        first = with_antecedent(row or self._part(self._best, room, forced=True), found, room)
         subjects: dict[str, None] = {}
         if taken := subject_chars(first, subjects, room - len(first.text)):
             room -= taken

@@ -14,7 +14,7 @@ from core.text.sentences import split_statements
 CELL_JOINT = " | "
 
 UNFINISHED = re.compile(
-    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z|(?:例えば|たとえば)\Z",
+    r"\b(?:below|commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z|(?:例えば|たとえば)\Z",
     re.IGNORECASE,
 )
 """How a sentence ends that goes on with a command on a line of its own."""
@@ -37,6 +37,8 @@ COMMAND = re.compile(r"\s*[$%] [a-z./~]")
 """How a line begins that shows what is typed behind a prompt; a stroke in it hands on and parts no cells."""
 _COLUMNS = re.compile(r"\S\t+\S|\n.*\n")
 """Of a line with columns, or of lines one below the other, which no heading takes."""
+_TYPED = re.compile(r"\s*[a-z./~][\w./~+-]*(?: +[\w./~+-]+)*? +(?:-{1,2}\w|[/~.][\w.-]*/)", re.ASCII)
+"""How a line begins that is typed: a name in small letters, and behind it an option or a path."""
 _CODE = re.compile(r"^=|[^\s=]\s*=>?\s*[^\s=]|^[{}\]]|[;{]$|^[$%] \S")
 """What no heading has: an assignment, a formula with its value, a bracket of a program, or a prompt."""
 _LONGEST_HEADING, _LONGEST_QUESTION = 80, 160
@@ -67,6 +69,11 @@ class Unit:
     def said(self) -> str:
         """The text below what it stands under."""
         return "\n".join(each for each in (self.header or self.label, self.text) if each)
+
+
+def is_typed(line: str) -> bool:
+    """Tell whether a line shows what is typed: behind a prompt, or a command with an option or a path."""
+    return COMMAND.match(line) is not None or _TYPED.match(line) is not None
 
 
 def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
@@ -205,7 +212,7 @@ def _looks_like_heading(text: str, start: int, end: int) -> bool:
     alone_on_line = (start == 0 or text[start - 1] == "\n") and rest.startswith("\n")
     if not alone_on_line or not rest.strip() or len(line) > _LONGEST_HEADING or _BULLET.match(line):
         return False
-    if _COLUMNS.search(line) or COMMAND.match(line):
+    if _COLUMNS.search(line) or is_typed(line):
         return False
     if line.endswith(("?", "？")) or _is_in_capitals(line):
         return True

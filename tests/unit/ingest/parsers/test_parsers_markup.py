@@ -344,6 +344,16 @@ def test_header_of_two_rows_is_one_and_a_row_over_all_columns_is_a_title(tmp_pat
     )
 
 
+def test_a_first_row_that_begins_with_an_option_as_the_others_do_is_no_header(tmp_path: Path) -> None:
+    codes = ("%m", "the word"), ("%c", "its cost"), ("%h", "its class")
+    rows = "".join(f"<tr><td>{code}</td><td>{told}</td></tr>" for code, told in codes)
+    (block,) = page(tmp_path, f"<table>{rows}</table>")
+    assert block.is_headless
+    assert block.text == "%m | the word\n%c | its cost\n%h | its class"
+    (headed,) = page(tmp_path, f"<table><tr><td>Code</td><td>Meaning</td></tr>{rows}</table>")
+    assert not headed.is_headless
+
+
 def test_sections_of_a_table_are_rows_and_no_header(tmp_path: Path) -> None:
     parts = "<tr><th colspan=2>Fruits</th></tr><tr><td>Apple</td><td>1</td></tr><tr><th colspan=2>Roots</th></tr>"
     blocks = page(

@@ -578,3 +578,32 @@ def test_a_row_that_is_as_likely_is_given_beside_the_best_one() -> None:
         "Name: quick; Effect: Copies without any check of names. [2]"
     )
     assert [citation.number for citation in answer.citations] == [1, 2]
+
+
+def test_a_command_below_that_a_sentence_means_is_given_and_is_no_heading() -> None:
+    text = (
+        "Flushing the cache\n\nBefore maintenance, log in as root, and flush the cache using the commands below\n\n"
+        "cd /var/www/html/pumps\nphp -q flush.php --force\n\nThis takes some minutes."
+    )
+    answer = ask("How do I flush the cache before maintenance?", text, threshold=0)
+    assert "the commands below cd /var/www/html/pumps php -q flush.php --force" in answer.text
+
+
+def test_what_a_sentence_names_again_is_given_with_it() -> None:
+    text = (
+        "Patches have an arbitrary upper limit of 99999 bytes. If a job is rejected with BadJob, try a larger one than "
+        "this limit in the settings."
+    )
+    answer = ask("Why is a job rejected with BadJob?", text, threshold=0)
+    assert answer.text.startswith("Patches have an arbitrary upper limit of 99999 bytes. If a job")
+
+
+def test_a_row_of_one_long_sentence_is_given_whole() -> None:
+    told = "the most threads of a process, of which " + "more are better where the machine has many cores, and " * 4
+    text = f"Name | Effect\nThreads | {told}ten to fifteen are required.\nScripts | One or two."
+    (one,) = hits_for("q", text, kind=BlockKind.TABLE)
+    one = replace(
+        one, placed=replace(one.placed, chunk=replace(one.placed.chunk, labels=(Label(0, "Name | Effect"),)))
+    )
+    answer = extract_answer("How many threads of a process are required?", [one], threshold=0)
+    assert answer.text.startswith(f"Name: Threads; Effect: {told}ten to fifteen are required.")
