@@ -1,6 +1,7 @@
 """Answers from real manuals, in English and Japanese, judged by facts that were written down from them by hand.
 
-The questions and the list of manuals are in ``manuals_set``: how people ask for options, defaults, rows of tables,
+The questions and the list of manuals are in ``manuals_set``, those of other writers over other manuals in
+``manuals_set_2`` (``--set``): how people ask for options, defaults, rows of tables,
 steps, conditions and causes, some with typos, some in the other language than the manual, some without an answer. The
 manuals come from Debian packages (``--folder``, or ``apt-get download``); all are searched whichever half of the
 questions is asked. Half ``a`` may be used to develop, half ``b`` judges; the halves share no document. Shares have
@@ -28,7 +29,7 @@ from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.fitting import area_under_curve
 from benchmarks.machine import note
-from benchmarks.manuals_documents import knowledge_base_of, manuals
+from benchmarks.manuals_documents import SET, knowledge_base_of, manuals
 from benchmarks.manuals_judge import REFUSED, RIGHT, VERDICTS, WRONG, Question, holds_evidence, questions, verdict
 from core import EvoRAG, Query, Settings
 from core.evaluation.metrics import percentile, without_marks
@@ -58,7 +59,7 @@ class Outcome:
 
 def figures(context: Context) -> dict[str, Any]:
     options = context.options
-    asked = [one for one in questions() if options.half in (one.half, "both")]
+    asked = [one for one in questions(options.set) if options.half in (one.half, "both")]
     with _filled(context) as kb:
         names = {document.name for document in kb.documents()}
         there = [one for one in asked if not one.is_answerable or one.document in names]
@@ -108,7 +109,7 @@ def _filled(context: Context) -> KnowledgeBase:
     settings: dict[str, Any] = {"data_dir": options.kept or context.workspace / "kept"}
     if options.threshold is not None:
         settings["answer_threshold"] = options.threshold
-    return knowledge_base_of(manuals(), options.folder, context.workspace / "manuals", Settings(**settings))
+    return knowledge_base_of(manuals(options.set), options.folder, context.workspace / "manuals", Settings(**settings))
 
 
 def spread(asked: Sequence[Question], sample: int | None) -> Sequence[Question]:
@@ -216,6 +217,7 @@ def _confidence(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--half", choices=("a", "b", "both"), default="a", help="which questions; b only to judge")
+    parser.add_argument("--set", type=Path, default=SET, help="the folder of questions, such as manuals_set_2")
     parser.add_argument("--folder", type=Path, help="where the packages are unpacked; without it they are downloaded")
     parser.add_argument("--kept", type=Path, help="keep the knowledge base here, and use the one that is here already")
     parser.add_argument(

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.manuals_documents import SET
 
@@ -47,8 +48,8 @@ class Question:
         return self.kind != UNANSWERABLE
 
 
-def questions() -> list[Question]:
-    rows = [json.loads(line) for line in (SET / "questions.jsonl").read_text("utf-8").splitlines()]
+def questions(folder: Path = SET) -> list[Question]:
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
     return [
         Question(
             **{

@@ -21,7 +21,7 @@ _MOST_HEADS = 3
 _STRUCTURE = "table, h1, h2, h3, h4, article, form"
 _FEW_LINES = 3
 _ITEM = "\x01"
-_CODE = re.compile(r"\s*([%$/\\<@#.-])[\w-]")
+_CODE = re.compile(r"\s*([%$/\\<@#.-])([\w-])")
 
 
 def is_data_table(table: LexborNode) -> bool:
@@ -113,11 +113,13 @@ def rows_of(table: LexborNode) -> TableRows:
 
 
 def _are_codes(names: list[str]) -> bool:
-    """Tell whether the first name, and most others, begin with one sign, as ``-d`` or ``%D`` do."""
+    """Tell whether the first name and most others begin alike with a sign, as ``-d`` or ``%D`` do."""
     match = _CODE.match(names[0]) if len(names) > 1 else None
     if match is None:
         return False
-    return sum(name.lstrip().startswith(match[1]) for name in names) > len(names) // 2 + 1
+    others = [_CODE.match(name) for name in names[1:]]
+    alike = [other for other in others if other and other[1] == match[1] and other[2].isdigit() == match[2].isdigit()]
+    return 2 * len(alike) > len(others)
 
 
 def _is_sentence(text: str) -> bool:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from core.query.answer.answer_types import leads_on, names_again, refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form, form_wanted
-from core.query.answer.listed import is_item, is_term, said
+from core.query.answer.listed import is_item, is_term, said, said_next
 from core.query.answer.question_profile import QuestionProfile
-from core.query.answer.quotable_units import UNFINISHED, is_typed
+from core.query.answer.quotable_units import UNFINISHED, is_code, is_typed
 from core.query.answer.row_text import row_text
 from core.text.sentences import on_one_line
 
@@ -20,7 +20,9 @@ SAME_CHARS = 20
 _ITEM_MARK = re.compile(
     r"\A(?:\(?\d{1,2}(?:\)|\.(?=\s|[^\x00-\x7f]))|[•‣・▪]|[●○■□◆◇](?!印)|[-*–](?=\s))\s*(?=[^\W\d_])"
 )
-_POINTS_BELOW = re.compile(r"\b(?:as follows|like this|following|below)\b|次の|以下の|下記の|次に示", re.IGNORECASE)
+_POINTS_BELOW = re.compile(
+    r"\b(?:as follows|like this|following)\b|\bbelow\W*\Z|次の|以下の|下記の|次に示", re.IGNORECASE
+)
 _COUNTS = re.compile(r"\b(?:two|three|four|five|several|some)\b[^.]*\.\Z|[二三四五2-5２-５]つ[^。]*。\Z", re.IGNORECASE)
 """Sentences that may have told how many things there are, which the next ones name."""
 _FIRST = re.compile(r"(?:first(?:ly)?|one (?:is|of)|the first)\b|まず|第一に|(?:一|1|１)つ(?:目|め)", re.IGNORECASE)
@@ -29,6 +31,7 @@ _FURTHER = re.compile(
     r"|次に|第[二三]に|(?:[二三四]|[2-4２-４])つ(?:目|め)|最後に",
     re.IGNORECASE,
 )
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _FORMER = re.compile(r"the (?:former|latter)\b|前者|後者", re.IGNORECASE)
 
 
@@ -100,10 +103,10 @@ def with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, m
     source = part.source
     if not source.unit.is_row and (after := _that_tell_of_it(source, found)):
         for candidate in after:
-            if len(text := said(candidate)) + 1 > room + more:
+            if len(text := said_next(candidate)) > room + more:
                 break
-            part = replace(part, end=candidate.end, text=f"{part.text} {text}")
-            room -= len(text) + 1
+            part = replace(part, end=candidate.end, text=part.text + text)
+            room -= len(text)
         return part, room
     is_unfinished = UNFINISHED.search(part.text) is not None
     after = [each for each in found if each.hit is source.hit and each.order > source.order]
@@ -112,15 +115,21 @@ def with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, m
         return part, room
     is_list = len(after) > 1 and all(map(is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
-        text = said(candidate)
+        text = said_next(candidate)
         is_next_term = not is_unfinished and is_term(candidate)
-        if is_next_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room + more:
+        if is_next_term or candidate.unit.label not in (source.unit.label, "") or len(text) > room + more:
             break
-        if at > 0 and (not is_list or candidate.features["heading"] or not is_item(candidate)):
+        is_next_item = is_list and not candidate.features["heading"] and is_item(candidate)
+        if at > 0 and not is_next_item and not (is_code(candidate.text) and _is_in_one_block(part, candidate)):
             break
-        part = replace(part, end=candidate.end, text=f"{part.text} {text}")
-        room -= len(text) + 1
+        part = replace(part, end=candidate.end, text=part.text + text)
+        room -= len(text)
     return part, room
+
+
+def _is_in_one_block(part: AnswerPart, after: Candidate) -> bool:
+    """Tell whether no blank line stands between a part and what follows it."""
+    return _BLANK_LINE.search(after.hit.placed.chunk.text[part.end : after.start]) is None
 
 
 def _announces_command(source: Candidate, after: Candidate) -> bool:

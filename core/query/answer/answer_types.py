@@ -140,7 +140,9 @@ _PRONOUN = re.compile(
 
 
 _NAMED_AGAIN = re.compile(
-    r"\b(?:this|these|that|those|such) ([a-z]{4,})\b|(?:この|その|これらの|それらの)([\u30a1-\u30ff\u4e00-\u9fff]{2,})", re.IGNORECASE
+    r"\b(?:this|these|those|such) (?!(?:will|have|does|they|this|when|time|case|way|means?)\b)([a-z]{4,}?)s?\b"
+    r"|(?<![どの])(?:この|その|これらの|それらの)([\u30a1-\u30ff\u4e00-\u9fff]{2,})",
+    re.IGNORECASE,
 )
 _OPEN_END = re.compile(r"(?:[,、，:：]|例えば|たとえば)\s*\Z")
 
@@ -198,12 +200,12 @@ def refers_back(sentence: str) -> bool:
 
 def names_again(sentence: str, before: str) -> bool:
     """Tell whether a sentence means by "this limit" or この制限 the limit of the sentence before it."""
-    match = _NAMED_AGAIN.search(sentence)
-    if match is None:
-        return False
-    thing = next(filter(None, match.groups())).casefold().removesuffix("s")
-    is_first = sentence.casefold().find(thing) >= match.start()
-    return is_first and thing in before.casefold()
+    for match in _NAMED_AGAIN.finditer(sentence):
+        thing = match[1] or match[2]
+        named = re.compile(rf"\b{thing}s?\b" if match[1] else re.escape(thing), re.IGNORECASE)
+        if named.search(before) and not named.search(sentence[: match.start()]):
+            return True
+    return False
 
 
 def leads_on(sentence: str) -> bool:

@@ -6,9 +6,11 @@ asked for, by .5 to 2 points on five question sets, and further ones by 1 to 3 (
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from core.model import LABEL_JOINT
 from core.query.answer.answer_part import (
@@ -24,11 +26,11 @@ from core.query.answer.answer_part import (
 from core.query.answer.answer_types import refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form, form_wanted, sides_compared
-from core.query.answer.listed import listed, said
+from core.query.answer.listed import listed, said, said_next
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
 from core.query.answer.row_text import row_text
-from core.query.answer.subjects import subject_chars, titled, under_headings, with_subjects, without_colon
+from core.query.answer.subjects import section_of, subject_chars, titled, under_headings, with_subjects, without_colon
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
 from core.text.analysis import analyse
 from core.text.sentences import on_one_line
@@ -39,12 +41,12 @@ _LEAST_ELSEWHERE = 0.03
 """The same of another document than the best one's."""
 _LEAST_BESIDE = 0.02
 """The same beside the best sentence and under its term, where more characters are given."""
-_SURE = 0.6
-"""Chance of the best sentence above which it stands without those that follow it, and without another as likely."""
-_RIVAL = 0.5
-"""Of the best sentence's chance, at which one that is not among what is given is given, too."""
 _LEAST_TO_SHARE = 0.05
 """The same where the best sentence has to be cut for it."""
+_NEARLY_CERTAIN = 0.6
+"""Chance of the best sentence above which it stands without those that follow it, and without another as likely."""
+_RIVAL, _LEAST_RIVAL = 0.5, 0.05
+"""Share of the best sentence's chance, and chance, from which one that is not among what is given is given, too."""
 _PRICE_PER_CHAR = 0.001
 _PRICE_PER_PART = 0.015
 """Two sentences that are both cut have to be worth more than the best alone at these prices."""
@@ -54,12 +56,17 @@ _MOST_PARTS = 4
 _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
 _CUT_MARK = "…"
+_RIGHTS = re.compile(r"(?:copyright\b|©|\(c\) )", re.IGNORECASE)
+"""What a page ends with below what it says."""
 _LEAST_KEPT = 0.7
 _SHARES = (0.4, 0.5, 0.6)
 
 
 class Composer:
-    """Composes the answer to one question from its candidates, with at most ``max_chars`` characters."""
+    """Composes the answer to one question from its candidates.
+
+    It has at most ``max_chars`` characters, an entry or an uncertain answer 2.4 times as many.
+    """
 
     def __init__(self, profile: QuestionProfile, best: Candidate, max_chars: int) -> None:
         self._profile = profile
@@ -76,20 +83,40 @@ class Composer:
         return self._with_rival(self._answer(found), found)
 
     def _with_rival(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
-        """Add what is nearly as likely as the best sentence: another entry, row or sentence, whole, where it fits."""
+        """Add, behind the answer, what is nearly as likely: another entry, row or sentence, whole, where it fits."""
         best = self._best
-        if best.chance > _SURE:
+        if best.chance > _NEARLY_CERTAIN:
             return parts
         others = [each for each in found if not each.features["heading"] and not _is_said_by(each, parts)]
         rival = max(others, key=lambda each: each.chance, default=None)
-        if rival is None or rival.chance < _RIVAL * best.chance:
+        if rival is None or rival.chance < max(_LEAST_RIVAL, _RIVAL * best.chance):
             return parts
-        room = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
-        room -= mark_chars(len(parts) + 1)
-        part = _entry(rival, _under_one_term(rival, found), room) or whole_part(self._profile, rival, room)
+        room = self._room_left(parts) - mark_chars(len(parts) + 1)
+        part = _entry(rival, _under_one_term(rival, found), room) or self._whole_with_subject(rival, found, room)
         if part is None or is_within(best, part):
             return parts
-        return [*(each for each in parts if not is_within(each, part)), part]
+        return [*(each for each in parts if not is_within(each, part)), self._with_heading(part, room)]
+
+    def _whole_with_subject(self, candidate: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart | None:
+        # A cell says nothing without its row, which is given as an entry or not at all.
+        part = None if candidate.unit.is_row and candidate.unit.label else whole_part(self._profile, candidate, room)
+        if part is None:
+            return None
+        subjects: dict[str, None] = {}
+        room -= subject_chars(part, subjects, room - len(part.text))
+        return with_subjects([with_antecedent(part, found, room)], subjects)[0]
+
+    def _with_heading(self, part: AnswerPart, room: int) -> AnswerPart:
+        """Put its heading before what stands in another section than the best sentence."""
+        heading, own = section_of(part.source), section_of(self._best)
+        text = f"{heading}: {part.text}"
+        is_other = heading and heading != own and heading.casefold() not in part.text.casefold()
+        return replace(part, text=text) if is_other and len(text) <= room else part
+
+    def _room_left(self, parts: Sequence[AnswerPart], subjects: Mapping[str, None] = MappingProxyType({})) -> int:
+        """Return how many characters an entry has left beside these parts and the terms that will stand before them."""
+        said_already = sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
+        return self._entry_chars - said_already - sum(len(label) + 2 for label in subjects)
 
     def _answer(self, found: Sequence[Candidate]) -> list[AnswerPart]:
         """Take the best sentence, then others that may answer, the likeliest first, while they fit as they are."""
@@ -104,7 +131,7 @@ class Composer:
         row = whole_part(self._profile, self._best, whole) if self._best.unit.is_row else None
         first = with_antecedent(row or self._part(self._best, room, forced=True), found, room)
         subjects: dict[str, None] = {}
-        if taken := subject_chars(first, subjects, room - len(first.text)):
+        if taken := subject_chars(first, subjects, (whole if row else room) - len(first.text)):
             room -= taken
         else:
             first = titled(self._profile, first, room)
@@ -119,7 +146,7 @@ class Composer:
                 break
             if candidate.features["heading"] or not self._belongs(candidate, worth):
                 continue
-            if any(is_within(candidate, part) or similar(candidate.terms, part.source.terms) for part in parts):
+            if _is_said_by(candidate, parts):
                 continue
             left = room - mark_chars(len(parts) + 1)
             more = self._more if self._is_under_its_term(candidate) and worth >= _LEAST_TO_SHARE else 0
@@ -134,10 +161,9 @@ class Composer:
                 if pair := self._side_by_side(candidate, parts[0]):
                     return _in_reading_order(pair)
         parts = [self._with_neighbours(parts[0], parts[1:], found), *parts[1:]]
-        parts = self._with_what_is_said_next(parts, found)
+        parts = self._with_what_is_said_next(parts, found, subjects)
         parts = with_subjects(_in_reading_order(parts), subjects)
-        left = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
-        return under_headings(self._profile, parts, min(self._more, left))
+        return under_headings(self._profile, parts, min(self._more, self._room_left(parts)))
 
     def _may_list(self, found: Sequence[Candidate]) -> list[Candidate]:
         """Return the best sentence, before it those nearly as likely where the question asks for a list."""
@@ -189,7 +215,7 @@ class Composer:
                 break
             each = max(sides, key=lambda side: side.chance)
             inside.append(each.order)
-            text = f"{first.text} {said(each)}" if each.start >= first.end else f"{said(each)} {first.text}"
+            text = first.text + said_next(each) if each.start >= first.end else f"{said(each)} {first.text}"
             first = replace(first, start=min(first.start, each.start), end=max(first.end, each.end), text=text)
         return first
 
@@ -197,26 +223,31 @@ class Composer:
         is_new = not any(is_within(each, part) for part in others)
         # What was put before the sentence stays before it.
         is_after = each.start >= first.end or first.text.startswith(said(first.source)[:SAME_CHARS])
-        fits = len(first.text) + len(each.text) + 1 + mark_chars(1) <= room
+        fits = len(first.text) + len(said(each)) + 1 + mark_chars(1) <= room
         return fits and is_new and is_after and not each.features["heading"] and each.chance >= _LEAST_BESIDE
 
-    def _with_what_is_said_next(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
-        """Go on with the best sentence as the passage does, where another one may be meant: one that says what was asked.
+    def _with_what_is_said_next(
+        self, parts: list[AnswerPart], found: Sequence[Candidate], subjects: Mapping[str, None]
+    ) -> list[AnswerPart]:
+        """Go on with the best sentence as the passage does, where another one may be meant.
 
         A sentence that asks the same, or names the trouble, is often chosen before the one behind it that helps.
         """
         first, best = parts[0], self._best
-        if best.chance > _SURE or best.unit.is_row or first.kept < 1.0:
+        if first.source is not best or best.chance > _NEARLY_CERTAIN or best.unit.is_row or first.kept < 1.0:
             return parts
-        room = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
-        after = [each for each in found if each.hit is best.hit and each.start >= first.end]
-        for each in sorted(after, key=lambda each: each.order):
-            text = said(each)
+        room = self._room_left(parts, subjects)
+        after = {each.order: each for each in found if each.hit is best.hit and each.start >= first.end}
+        order = min(after, default=0)
+        while (each := after.get(order)) is not None:
+            text = said_next(each)
             is_apart = each.features["heading"] or each.unit.is_row or each.unit.label != best.unit.label
-            if is_apart or len(text) + 1 > room or any(is_within(each, part) for part in parts):
+            is_end = is_apart or _RIGHTS.match(each.text) is not None
+            if is_end or len(text) > room or any(is_within(each, part) for part in parts):
                 break
-            first = replace(first, end=each.end, text=f"{first.text} {text}")
-            room -= len(text) + 1
+            first = replace(first, end=each.end, text=first.text + text)
+            room -= len(text)
+            order += 1
         return [first, *parts[1:]]
 
     def _belongs(self, candidate: Candidate, worth: float) -> bool:
@@ -287,9 +318,7 @@ def _is_named_in(label: str, text: str) -> bool:
 
 def _is_said_by(candidate: Candidate, parts: Sequence[AnswerPart]) -> bool:
     return any(
-        is_within(candidate, part)
-        or candidate.text == part.source.text
-        or similar(candidate.terms, part.source.terms)
+        is_within(candidate, part) or candidate.text == part.source.text or similar(candidate.terms, part.source.terms)
         for part in parts
     )
 
@@ -303,19 +332,25 @@ def _entry(best: Candidate, own: Sequence[Candidate], room: int) -> AnswerPart |
     label = best.unit.label.rsplit(LABEL_JOINT, 1)[-1]
     if best.unit.is_row or not label or label.endswith(("?", "？")):
         return None
-    below = " ".join(map(said, own))
+    below = "".join(map(said_next, own)).strip().removesuffix(";")
     text = below if _is_named_in(label, said(own[0])) else f"{without_colon(label)}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 
 
 def _under_one_term(best: Candidate, found: Sequence[Candidate]) -> list[Candidate]:
-    """Return what stands under the term of a sentence in its order, with the rows of tables in its midst."""
-    own = [each.order for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
+    """Return what stands under the term of a sentence in its order, with the rows of tables in its midst.
+
+    A term that is written again, as in the rows of a table, begins another entry.
+    """
+    label = best.unit.label
+    here = [each for each in found if each.hit is best.hit]
+    terms = [each.order for each in here if each.features["heading"] and each.text.strip() == label]
+    first = max((order for order in terms if order < best.order), default=-1)
+    last = min((order for order in terms if order > best.order), default=math.inf)
+    inside = [each for each in here if first < each.order < last]
+    own = [each.order for each in inside if each.unit.label == label]
     among = [
-        each
-        for each in found
-        if each.hit is best.hit
-        and (each.unit.label == best.unit.label or (each.unit.is_row and min(own) < each.order < max(own)))
+        each for each in inside if each.unit.label == label or (each.unit.is_row and min(own) < each.order < max(own))
     ]
     return sorted(among, key=lambda each: each.order)
 

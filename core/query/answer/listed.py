@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from core.model import LABEL_JOINT
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form
-from core.query.answer.quotable_units import CELL_JOINT
+from core.query.answer.quotable_units import CELL_JOINT, is_code
 from core.text.sentences import on_one_line
 
 _COUNT = r"[(（]?\d{1,2}(?:[)）．、]|\.(?=\s|[^\x00-\x7f]))|[①-⑳]|(?:step|手順|ステップ)\s*\d"
@@ -112,11 +112,19 @@ def _begun(text: str, most: int) -> str:
 
 
 def said(candidate: Candidate) -> str:
-    """Return a sentence or a row on one line, a cell of a row that is told in sentences with the head of its column."""
-    unit = candidate.unit
+    """Return a sentence or a row on one line, code in its lines, a cell of an entry with the head of its column."""
+    unit, text = candidate.unit, candidate.text
     if unit.is_row and unit.label and unit.header:
-        return on_one_line(f"{unit.header}: {candidate.text};")
-    return on_one_line(candidate.text.replace(CELL_JOINT, ": ") if unit.is_row else candidate.text)
+        return on_one_line(f"{unit.header}: {text};")
+    if unit.is_row:
+        return on_one_line(text.replace(CELL_JOINT, ": "))
+    return "\n".join(map(on_one_line, text.splitlines())) if is_code(text) else on_one_line(text)
+
+
+def said_next(candidate: Candidate) -> str:
+    """Return what is said with what stands between it and what was said before: items and code begin a line."""
+    is_apart = not candidate.unit.is_row and (_ITEM.match(candidate.text) or is_code(candidate.text))
+    return f"{chr(10) if is_apart else ' '}{said(candidate)}"
 
 
 def is_item(candidate: Candidate) -> bool:

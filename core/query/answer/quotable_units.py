@@ -25,6 +25,7 @@ _COMMA = re.compile(r",\s+")
 _STEP = re.compile(r"(?:^|\n)[(（]?(\d{1,2})[.．、)）]\s*[^\n]*")
 _FIELD = re.compile(r"[:：]\s*\S")
 _ENDED = re.compile(r"[.。．｡!?！？:：;；,、，…|][」』）)\"'”’]*$")
+_STOPPED = re.compile(r"[.。．｡!?！？]\s*\Z")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
 _ITEM = re.compile(r"[•*+-]\s+")
 _SMALL = re.compile(
@@ -37,8 +38,10 @@ COMMAND = re.compile(r"\s*[$%] [a-z./~]")
 """How a line begins that shows what is typed behind a prompt; a stroke in it hands on and parts no cells."""
 _COLUMNS = re.compile(r"\S\t+\S|\n.*\n")
 """Of a line with columns, or of lines one below the other, which no heading takes."""
-_TYPED = re.compile(r"\s*[a-z./~][\w./~+-]*(?: +[\w./~+-]+)*? +(?:-{1,2}\w|[/~.][\w.-]*/)", re.ASCII)
-"""How a line begins that is typed: a name in small letters, and behind it an option or a path."""
+_TYPED = re.compile(
+    r"\s*[a-z./~][\w./~+-]*(?: +[\w./~+-]+){0,3} +(?:-{1,2}[A-Za-z]|[/~.][\w.-]*/).*[^\s.?!]\s*\Z", re.ASCII | re.DOTALL
+)
+"""A line that is typed: a name in small letters, and soon behind it an option or a path; no sentence."""
 _CODE = re.compile(r"^=|[^\s=]\s*=>?\s*[^\s=]|^[{}\]]|[;{]$|^[$%] \S")
 """What no heading has: an assignment, a formula with its value, a bracket of a program, or a prompt."""
 _LONGEST_HEADING, _LONGEST_QUESTION = 80, 160
@@ -74,6 +77,11 @@ class Unit:
 def is_typed(line: str) -> bool:
     """Tell whether a line shows what is typed: behind a prompt, or a command with an option or a path."""
     return COMMAND.match(line) is not None or _TYPED.match(line) is not None
+
+
+def is_code(text: str) -> bool:
+    """Tell whether a text is typed, or a part of a program, and no sentence."""
+    return is_typed(text) or (_CODE.search(text) is not None and _STOPPED.search(text) is None)
 
 
 def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
@@ -155,30 +163,34 @@ def _rows(chunk: Chunk, spans: list[tuple[int, int]], section: str) -> Iterator[
 def _row(text: str, start: int, end: int, header: str, section: str) -> Iterator[Unit]:
     """Yield a row whole; of one with a question and its answer, the sentences of the answer below the question.
 
-    So with a long one whose first cell names what another tells of in sentences: it reads as the entry of a list.
+    A long row whose first cell is a name that another cell describes is split the same way, as the entry of a list.
     """
     heads, cells = header.split(CELL_JOINT) if header else [], text[start:end].split(CELL_JOINT)
     columns = pair_columns(heads, cells)
     is_pair = columns is not None and max(columns) < len(cells) and all(cells[column].strip() for column in columns)
     if columns is not None and is_pair:
         yield from _entry_of_row(start, heads, cells, section, columns[0], [columns[1]])
-    elif told := _columns_that_tell(text[start:end], cells):
-        yield from _entry_of_row(start, heads, cells, section, 0, told)
+    elif told := _columns_that_tell(text[start:end], heads, cells):
+        yield from _entry_of_row(start, heads, cells, section, told[0], told[1:])
     else:
         yield Unit(start, end, text[start:end], header, section, is_row=True)
 
 
-def _columns_that_tell(row: str, cells: Sequence[str]) -> list[int]:
-    """Return the columns of a long row that have sentences about what its first cell names, none of another row."""
-    if len(row) <= _LONGEST_ROW or not 0 < len(cells[0].strip()) <= _LONGEST_HEADING:
+def _columns_that_tell(row: str, heads: Sequence[str], cells: Sequence[str]) -> list[int]:
+    """Return the column of a long row that names something, and those that describe it in sentences; none of others."""
+    numbered = [column for column, head in enumerate(heads) if head.strip() and only_numbers_rows(head)]
+    named = next((column for column, cell in enumerate(cells) if cell.strip() and column not in numbered), len(cells))
+    if len(row) <= _LONGEST_ROW or named == len(cells):
         return []
-    return [column for column, cell in enumerate(cells) if column and len(list(split_statements(cell))) > 1]
+    name = cells[named].strip()
+    told = [column for column in range(named + 1, len(cells)) if len(list(split_statements(cells[column]))) > 1]
+    return [named, *told] if told and len(name) <= _LONGEST_HEADING and not _ENDED.search(name) else []
 
 
 def _entry_of_row(
     start: int, heads: Sequence[str], cells: Sequence[str], section: str, named: int, told: Sequence[int]
 ) -> Iterator[Unit]:
-    """Yield the cell that names as a heading, the sentences of those that tell of it, and the others as they are."""
+    """Yield the cell that names as a heading, the sentences of those that describe it, and the other cells as rows."""
     name = cells[named].strip()
     at = start
     for column, cell in enumerate(cells):

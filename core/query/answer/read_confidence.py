@@ -130,7 +130,7 @@ def _of_choice(answer: ReadAnswer) -> dict[str, float]:
 
 def _is_said(candidate: Candidate, text: str) -> bool:
     """Tell whether a text begins to say a sentence; of rows it has their cells otherwise."""
-    return on_one_line(candidate.text)[:_KNOWN_BY] in text
+    return on_one_line(candidate.text)[:_KNOWN_BY] in on_one_line(text)
 
 
 def _of_passage(answer: ReadAnswer) -> dict[str, float]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from core.model import LABEL_JOINT
 from core.query.answer.answer_part import AnswerPart
+from core.query.answer.candidates import Candidate
 from core.query.answer.question_profile import QuestionProfile
 
 _SUBJECT_KINDS = ("name", "called", "thing")
@@ -62,6 +63,12 @@ def under_headings(profile: QuestionProfile, parts: Sequence[AnswerPart], room: 
             part = replace(part, text=f"{heading}: {part.text}")
         headed.append(part)
     return headed
+
+
+def section_of(candidate: Candidate) -> str:
+    """Return the heading that a candidate stands under, without its sign."""
+    path = candidate.hit.placed.chunk.locator.heading_path
+    return without_colon((candidate.unit.section or (path[-1] if path else "")).strip().lstrip("# "))
 
 
 def without_colon(label: str) -> str:

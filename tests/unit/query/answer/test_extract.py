@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.model import AnswerType, BlockKind, Chunk, Hit, Label, LegRank, Locator, PlacedChunk, TermScore
 from core.query.answer.candidates import CandidateFinder
+from core.query.answer.compose import Composer
 from core.query.answer.extract import DEFAULT_THRESHOLD, extract_answer
 from core.text.analysis import analyse, analyse_query
 from tests.builders import hit
@@ -357,7 +358,7 @@ def test_what_a_colon_announces_belongs_to_the_sentence() -> None:
     steps = "To empty the tank, issue the following command:\n\n$ tank --empty now\n\nThe tank is empty then."
     assert "$ tank --empty now" in ask("How is the tank emptied?", steps, CANTEEN).text
     open_end = "To see how full the tank is, execute the command\n\ntank --level\n\nThis prints a number."
-    assert "execute the command tank --level" in ask("How do I see how full the tank is?", open_end, CANTEEN).text
+    assert "execute the command\ntank --level" in ask("How do I see how full the tank is?", open_end, CANTEEN).text
     listed = "The pump knows these states:\n\n- idle\n- running\n- stopped by heat\n\nIt is painted blue."
     answer = ask("Which states does the pump know?", listed, CANTEEN)
     assert all(state in answer.text for state in ("idle", "running", "stopped by heat"))
@@ -431,7 +432,7 @@ def test_a_version_is_no_number_of_an_item():
 )
 def test_a_command_that_a_sentence_announces_with_a_stop_is_given(question: str, lead: str, command: str) -> None:
     answer = ask(question, f"{lead}\n\n{command}\n\nThe queue is shown by atq.", CANTEEN)
-    assert f"{lead} {command}" in answer.text
+    assert f"{lead}\n{command}" in answer.text
 
 
 def test_a_likely_sentence_under_the_same_term_is_given_over_what_stands_between() -> None:
@@ -586,7 +587,7 @@ def test_a_command_below_that_a_sentence_means_is_given_and_is_no_heading() -> N
         "cd /var/www/html/pumps\nphp -q flush.php --force\n\nThis takes some minutes."
     )
     answer = ask("How do I flush the cache before maintenance?", text, threshold=0)
-    assert "the commands below cd /var/www/html/pumps php -q flush.php --force" in answer.text
+    assert "the commands below\ncd /var/www/html/pumps\nphp -q flush.php --force" in answer.text
 
 
 def test_what_a_sentence_names_again_is_given_with_it() -> None:
@@ -602,8 +603,43 @@ def test_a_row_of_one_long_sentence_is_given_whole() -> None:
     told = "the most threads of a process, of which " + "more are better where the machine has many cores, and " * 4
     text = f"Name | Effect\nThreads | {told}ten to fifteen are required.\nScripts | One or two."
     (one,) = hits_for("q", text, kind=BlockKind.TABLE)
-    one = replace(
-        one, placed=replace(one.placed, chunk=replace(one.placed.chunk, labels=(Label(0, "Name | Effect"),)))
-    )
+    one = replace(one, placed=replace(one.placed, chunk=replace(one.placed.chunk, labels=(Label(0, "Name | Effect"),))))
     answer = extract_answer("How many threads of a process are required?", [one], threshold=0)
     assert answer.text.startswith(f"Name: Threads; Effect: {told}ten to fifteen are required.")
+
+
+def test_code_that_a_colon_announces_is_given_in_its_lines() -> None:
+    text = (
+        "The jobs have a limit of size. If a job is rejected, raise it like this:\n\nfrom pumps import Receiver\n"
+        "Receiver.MAX_LENGTH = 1000000\n\nTo use a name and a password, make another one."
+    )
+    answer = ask("What if a job is rejected?", text, threshold=0)
+    assert "like this:\nfrom pumps import Receiver\nReceiver.MAX_LENGTH = 1000000" in answer.text.replace(": f", ":\nf")
+
+
+def test_what_is_as_likely_and_stands_in_another_section_is_given_with_its_heading() -> None:
+    heads = "Timeout of pages", "Timeout of names"
+    told = "It is 180 seconds, and any other number may be set.", "It is 60 seconds, enough for most servers of a firm."
+    texts = [f"{head}\n\n{text}" for head, text in zip(heads, told, strict=True)]
+    found = []
+    for one, head in zip(hits_for("How many seconds is it?", *texts), heads, strict=True):
+        chunk = replace(one.placed.chunk, locator=Locator(heading_path=(head,)))
+        found.append(replace(one, placed=replace(one.placed, chunk=chunk)))
+    finder = CandidateFinder("How many seconds is it?", found)
+    said = [each for each in finder.find(found) if not each.features["heading"]]
+    likely = [replace(each, chance=chance) for each, chance in zip(said, (0.5, 0.4), strict=True)]
+    parts = Composer(finder.profile, likely[0], max_chars=75).compose(likely)
+    assert [part.text for part in parts] == [told[0], f"Timeout of names: {told[1]}"]
+
+
+def test_an_entry_that_is_written_again_is_another_one() -> None:
+    told = "It is told in some words. There are more of them here, so that the row is a long one. " * 3
+    rows = f"P1 | no water | {told}Open the tap.\nP1 | loud noise | {told}Oil the bearing."
+    text = f"Code | Fault | Remedy\n{rows}"
+    (one,) = hits_for("q", text, kind=BlockKind.TABLE)
+    one = replace(
+        one, placed=replace(one.placed, chunk=replace(one.placed.chunk, labels=(Label(0, "Code | Fault | Remedy"),)))
+    )
+    answer = extract_answer("What is the bearing to be given, oil?", [one], threshold=0)
+    assert "Oil the bearing." in answer.text
+    assert "no water" not in answer.text

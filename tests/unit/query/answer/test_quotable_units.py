@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.model import BlockKind, Chunk, Label, Locator
-from core.query.answer.quotable_units import quotable_units
+from core.query.answer.quotable_units import is_typed, quotable_units
 
 
 def headings(text: str, *labels: Label) -> list[str]:
@@ -108,5 +108,30 @@ def test_a_long_row_that_tells_of_its_first_cell_is_the_entry_of_a_list() -> Non
         ("Number", "Type", "threshold", True),
         ("Minimum duration in seconds after which a thread is considered stuck.", "", "threshold", False),
     ]
-    assert [unit.text for unit in units[4:]][0] == "Default is 600 seconds."
+    assert units[4].text == "Default is 600 seconds."
     assert all(text[unit.start : unit.end] == unit.text for unit in units)
+
+
+def test_a_long_row_is_named_by_the_column_that_does_not_count() -> None:
+    header = "No. | Item | Description"
+    text = f"{header}\n3 | Threshold | {THRESHOLD}\n4 | Names end here. | {THRESHOLD}"
+    chunk = Chunk(0, text, 0, len(text), BlockKind.TABLE, Locator(), labels=(Label(0, header),))
+    units = list(quotable_units(chunk))
+    assert units[0].is_heading and units[0].text == "Threshold"
+    assert units[1].label == "Threshold"
+    assert units[-1].is_row and units[-1].text.startswith("4 | Names end here.")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("cd /var/www/html/pumps", True),
+        ("php -q flush.php --force", True),
+        ("$ pump", True),
+        ("how do I pass the -v option?", False),
+        ("the temperature is -5 degrees outside", False),
+        ("Options with -v", False),
+    ],
+)
+def test_what_is_typed_is_told_from_prose(line: str, expected: bool) -> None:
+    assert is_typed(line) is expected
