@@ -58,11 +58,15 @@ def contains_answer(answer: str, golds: Sequence[str]) -> bool:
 
 
 def deciding_part(text: str, marked: Sequence[tuple[int, int]]) -> str:
-    """Return what of an answer is judged: all of a short one, else as much as may count around what is marked in it."""
+    """Return what of an answer is judged: all of a short one, else as much as may count with what is marked in it.
+
+    That is its beginning where the mark is there, else what stands around the mark.
+    """
     if len(text) <= MAX_ANSWER_CHARS or not marked:
         return text
     start, end = marked[0]
-    first = max(0, min(start - (MAX_ANSWER_CHARS - (end - start)) // 2, len(text) - MAX_ANSWER_CHARS))
+    around = min(start - (MAX_ANSWER_CHARS - (end - start)) // 2, len(text) - MAX_ANSWER_CHARS)
+    first = max(0, around) if end > MAX_ANSWER_CHARS else 0
     return text[first : first + MAX_ANSWER_CHARS]
 
 

@@ -115,6 +115,8 @@ def test_of_a_long_answer_what_is_marked_counts_with_what_stands_around_it():
     assert len(part) == MAX_ANSWER_CHARS and contains_answer(part, ["seven days"])
     assert deciding_part(text, ()) == text and not contains_answer(text, ["seven days"])
     assert deciding_part("seven days", ((0, 5),)) == "seven days"
+    early = f"It is seven days. {'b' * 400}"
+    assert deciding_part(early, ((6, 16),)) == early[:MAX_ANSWER_CHARS]
 
 
 def test_marks_of_documents_are_their_text_and_those_of_answers_are_not():
