@@ -1,12 +1,12 @@
 """Answers from real manuals, in English and Japanese, judged by facts that were written down from them by hand.
 
 The questions and the list of manuals are in ``manuals_set``, those of other writers over other manuals in
-``manuals_set_2`` (``--set``): how people ask for options, defaults, rows of tables,
-steps, conditions and causes, some with typos, some in the other language than the manual, some without an answer. The
-manuals come from Debian packages (``--folder``, or ``apt-get download``); all are searched whichever half of the
-questions is asked. Half ``a`` may be used to develop, half ``b`` judges; the halves share no document. Shares have
-95 % intervals (bootstrap over questions). ``--each`` prints every question with its answer on stderr. ``--typos`` asks
-each English question with one letter of a word wrong, and tells how often it was corrected, and what that takes.
+``manuals_set_2`` (``--set``): how people ask for options, defaults, rows of tables, steps, conditions and causes,
+some with typos, some in the other language than the manual, some without an answer. The manuals come from Debian
+packages (``--folder``, or ``apt-get download``); all are searched whichever half of the questions is asked. Half
+``a`` may be used to develop, half ``b`` judges; the halves share no document. Shares have 95 % intervals (bootstrap
+over questions). ``--each`` prints every question with its answer on stderr. ``--typos`` asks each English question
+with one letter of a word wrong, and tells how often it was corrected, and what that takes.
 """
 
 from __future__ import annotations

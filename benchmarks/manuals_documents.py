@@ -22,6 +22,7 @@ from core import Settings, build
 from core.knowledge_base import KnowledgeBase
 
 SET = Path(__file__).parent / "manuals_set"
+SETS = (SET, SET.with_name("manuals_set_2"))
 PAGE_WIDTH = "100"
 PROGRAM_S = 600
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.manuals_documents import SET as JUDGED
+from benchmarks.manuals_documents import SETS as JUDGED
 from benchmarks.manuals_documents import manuals
 from benchmarks.reader_training.asked import SET, asked
 
@@ -32,10 +32,9 @@ def test_a_manual_is_learnt_from_or_kept_apart_as_a_whole(folder: Path) -> None:
 
 
 def test_no_manual_is_in_two_sets_or_judged_with() -> None:
-    judged_with = (JUDGED, JUDGED.with_name("manuals_set_2"))
-    files = Counter((manual.package, manual.path) for folder in (*SETS, *judged_with) for manual in manuals(folder))
+    files = Counter((manual.package, manual.path) for folder in (*SETS, *JUDGED) for manual in manuals(folder))
     assert set(files.values()) == {1}
-    judged = {manual.package for folder in judged_with for manual in manuals(folder)}
+    judged = {manual.package for folder in JUDGED for manual in manuals(folder)}
     assert not judged & {manual.package for folder in SETS for manual in manuals(folder)}
 
 

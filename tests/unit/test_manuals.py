@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.manuals_documents import SET, manuals
+from benchmarks.manuals_documents import SETS, manuals
 from benchmarks.manuals_judge import Question, holds_evidence, plain, questions, verdict
 
-SETS = (SET, SET.with_name("manuals_set_2"))
 OPTION = Question(
     "x1", "en", "option", "a", "Which option limits deletions?", "rsync.txt", evidence=("not to delete more than NUM",),
     must=(("--max-delete",), ("files", "directories")), must_not=("unlimited",),
@@ -50,8 +49,8 @@ def test_evidence_is_found_however_its_cells_are_set() -> None:
     assert not holds_evidence(OPTION, "other.txt", "not to delete more than NUM")
 
 
-@pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name)
-def test_questions_are_whole_and_their_halves_share_no_manual(folder: Path) -> None:
+@pytest.mark.parametrize(("folder", "across"), zip(SETS, (100, 90), strict=True), ids=[folder.name for folder in SETS])
+def test_questions_are_whole_and_their_halves_share_no_manual(folder: Path, across: int) -> None:
     known = {manual.name: manual for manual in manuals(folder)}
     asked = questions(folder)
     assert len({one.id for one in asked}) == len({one.question for one in asked}) == len(asked) >= 300
@@ -62,4 +61,4 @@ def test_questions_are_whole_and_their_halves_share_no_manual(folder: Path) -> N
         if one.is_answerable:
             assert one.evidence and one.must and known[one.document].half == one.half, one.id
     share = Counter("none" if not one.is_answerable else "across" if one.across else "own" for one in asked)
-    assert share["across"] >= 90 and share["none"] >= 60
+    assert share["across"] >= across and share["none"] >= 60

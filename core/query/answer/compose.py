@@ -237,9 +237,10 @@ class Composer:
         if first.source is not best or best.chance > _NEARLY_CERTAIN or best.unit.is_row or first.kept < 1.0:
             return parts
         room = self._room_left(parts, subjects)
-        after = {each.order: each for each in found if each.hit is best.hit and each.start >= first.end}
-        order = min(after, default=0)
-        while (each := after.get(order)) is not None:
+        here = {each.order: each for each in found if each.hit is best.hit}
+        # What was left out of the candidates, as what gives orders is, ends it.
+        order = max(order for order, each in here.items() if each.start < first.end) + 1
+        while (each := here.get(order)) is not None:
             text = said_next(each)
             is_apart = each.features["heading"] or each.unit.is_row or each.unit.label != best.unit.label
             is_end = is_apart or _RIGHTS.match(each.text) is not None

@@ -124,7 +124,7 @@ def said(candidate: Candidate) -> str:
 def said_next(candidate: Candidate) -> str:
     """Return what is said with what stands between it and what was said before: items and code begin a line."""
     is_apart = not candidate.unit.is_row and (_ITEM.match(candidate.text) or is_code(candidate.text))
-    return f"{chr(10) if is_apart else ' '}{said(candidate)}"
+    return ("\n" if is_apart else " ") + said(candidate)
 
 
 def is_item(candidate: Candidate) -> bool:

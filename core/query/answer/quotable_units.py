@@ -166,17 +166,20 @@ def _row(text: str, start: int, end: int, header: str, section: str) -> Iterator
     A long row whose first cell is a name that another cell describes is split the same way, as the entry of a list.
     """
     heads, cells = header.split(CELL_JOINT) if header else [], text[start:end].split(CELL_JOINT)
-    columns = pair_columns(heads, cells)
-    is_pair = columns is not None and max(columns) < len(cells) and all(cells[column].strip() for column in columns)
-    if columns is not None and is_pair:
-        yield from _entry_of_row(start, heads, cells, section, columns[0], [columns[1]])
-    elif told := _columns_that_tell(text[start:end], heads, cells):
-        yield from _entry_of_row(start, heads, cells, section, told[0], told[1:])
+    columns = _pair_of(heads, cells) or _columns_that_tell(text[start:end], heads, cells)
+    if columns:
+        yield from _entry_of_row(start, heads, cells, section, columns[0], columns[1:])
     else:
         yield Unit(start, end, text[start:end], header, section, is_row=True)
 
 
-def _columns_that_tell(row: str, heads: Sequence[str], cells: Sequence[str]) -> list[int]:
+def _pair_of(heads: Sequence[str], cells: Sequence[str]) -> Sequence[int]:
+    """Return the columns of a question and of its answer where a row has both; none of others."""
+    columns = pair_columns(heads, cells) or ()
+    return columns if all(column < len(cells) and cells[column].strip() for column in columns) else ()
+
+
+def _columns_that_tell(row: str, heads: Sequence[str], cells: Sequence[str]) -> Sequence[int]:
     """Return the column of a long row that names something, and those that describe it in sentences; none of others."""
     numbered = [column for column, head in enumerate(heads) if head.strip() and only_numbers_rows(head)]
     named = next((column for column, cell in enumerate(cells) if cell.strip() and column not in numbered), len(cells))

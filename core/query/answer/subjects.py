@@ -68,7 +68,11 @@ def under_headings(profile: QuestionProfile, parts: Sequence[AnswerPart], room: 
 def section_of(candidate: Candidate) -> str:
     """Return the heading that a candidate stands under, without its sign."""
     path = candidate.hit.placed.chunk.locator.heading_path
-    return without_colon((candidate.unit.section or (path[-1] if path else "")).strip().lstrip("# "))
+    return _bare(candidate.unit.section or (path[-1] if path else ""))
+
+
+def _bare(heading: str) -> str:
+    return without_colon(heading.strip().lstrip("# "))
 
 
 def without_colon(label: str) -> str:
@@ -84,7 +88,7 @@ def _label(part: AnswerPart) -> str:
 def _heading(profile: QuestionProfile, part: AnswerPart) -> str:
     """The heading that a part stands under, where neither the part nor the question says it and no term does."""
     unit = part.source.unit
-    heading = without_colon(unit.section.strip().lstrip("# "))
+    heading = _bare(unit.section)
     if unit.is_row or unit.label or not _is_subject(heading, part.text):
         return ""
     return "" if heading.casefold() in f"{profile.text}\n{part.text}".casefold() else heading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.query.answer.answer_types import Expectation, expected_answer, offers
+from core.query.answer.answer_types import Expectation, expected_answer, names_again, offers
 from core.query.answer.candidates import find_candidates
 from core.query.answer.question_profile import read_question
 from tests.unit.query.answer.test_extract import hits_for
@@ -111,3 +111,19 @@ def test_what_answers_is_likelier_than_what_holds_the_same_words(question: str, 
     hits = hits_for(question, f"{wrong} {right}")
     chances = {each.text: each.chance for each in find_candidates(read_question(question, hits), hits)}
     assert chances[right] > 0.3
+
+
+@pytest.mark.parametrize(
+    ("sentence", "before", "expected"),
+    [
+        ("When that happens, raise this limit.", "The limit is 5.", True),
+        ("These options are for tests.", "There is an option for each.", True),
+        ("値はこの制限を超えません。", "制限は5です。", True),
+        ("Use an option that will work.", "It will rain.", False),
+        ("By this time it is ready.", "It sometimes fails.", False),
+        ("The limit is what this limit was.", "The limit is 5.", False),
+        ("きのこの種類は多い。", "種類を選ぶ。", False),
+    ],
+)
+def test_a_thing_is_named_again(sentence: str, before: str, expected: bool) -> None:
+    assert names_again(sentence, before) is expected

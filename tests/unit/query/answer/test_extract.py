@@ -614,7 +614,7 @@ def test_code_that_a_colon_announces_is_given_in_its_lines() -> None:
         "Receiver.MAX_LENGTH = 1000000\n\nTo use a name and a password, make another one."
     )
     answer = ask("What if a job is rejected?", text, threshold=0)
-    assert "like this:\nfrom pumps import Receiver\nReceiver.MAX_LENGTH = 1000000" in answer.text.replace(": f", ":\nf")
+    assert "like this: from pumps import Receiver\nReceiver.MAX_LENGTH = 1000000" in answer.text
 
 
 def test_what_is_as_likely_and_stands_in_another_section_is_given_with_its_heading() -> None:
@@ -643,3 +643,13 @@ def test_an_entry_that_is_written_again_is_another_one() -> None:
     answer = extract_answer("What is the bearing to be given, oil?", [one], threshold=0)
     assert "Oil the bearing." in answer.text
     assert "no water" not in answer.text
+
+
+def test_an_answer_goes_on_to_nothing_that_is_no_candidate() -> None:
+    text = "The tap drips at night. The tap is old. The tap is turned off here. Ask the caretaker."
+    (one,) = hits_for("Why does the tap drip?", text)
+    finder = CandidateFinder("Why does the tap drip?", [one])
+    best, second, left_out, last = (replace(each, chance=0.3 - 0.1 * each.order) for each in finder.find([one]))
+    parts = Composer(finder.profile, best, max_chars=70).compose([best, replace(second, chance=0.005), last])
+    assert all(left_out.text not in text[part.start : part.end] for part in parts)
+    assert parts[0].text == f"{best.text} {second.text}"
