@@ -649,7 +649,8 @@ def test_an_answer_goes_on_to_nothing_that_is_no_candidate() -> None:
     text = "The tap drips at night. The tap is old. The tap is turned off here. Ask the caretaker."
     (one,) = hits_for("Why does the tap drip?", text)
     finder = CandidateFinder("Why does the tap drip?", [one])
-    best, second, left_out, last = (replace(each, chance=0.3 - 0.1 * each.order) for each in finder.find([one]))
-    parts = Composer(finder.profile, best, max_chars=70).compose([best, replace(second, chance=0.005), last])
-    assert all(left_out.text not in text[part.start : part.end] for part in parts)
-    assert parts[0].text == f"{best.text} {second.text}"
+    best, left_out, *after = finder.find([one])
+    found = [replace(best, chance=0.3), *(replace(each, chance=0.005) for each in after)]
+    (part,) = Composer(finder.profile, found[0], max_chars=70).compose(found)
+    assert part.text == best.text
+    assert left_out.text not in text[part.start : part.end]
