@@ -103,7 +103,7 @@ def with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, m
     source = part.source
     if not source.unit.is_row and (after := _that_tell_of_it(source, found)):
         for candidate in after:
-            if len(text := said_next(candidate)) > room + more:
+            if len(text := said_next(part.text, candidate)) > room + more:
                 break
             part = replace(part, end=candidate.end, text=part.text + text)
             room -= len(text)
@@ -115,7 +115,7 @@ def with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, m
         return part, room
     is_list = len(after) > 1 and all(map(is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
-        text = said_next(candidate)
+        text = said_next(part.text, candidate)
         is_next_term = not is_unfinished and is_term(candidate)
         if is_next_term or candidate.unit.label not in (source.unit.label, "") or len(text) > room + more:
             break

@@ -215,7 +215,7 @@ class Composer:
                 break
             each = max(sides, key=lambda side: side.chance)
             inside.append(each.order)
-            text = first.text + said_next(each) if each.start >= first.end else f"{said(each)} {first.text}"
+            text = first.text + said_next(first.text, each) if each.start >= first.end else f"{said(each)} {first.text}"
             first = replace(first, start=min(first.start, each.start), end=max(first.end, each.end), text=text)
         return first
 
@@ -241,7 +241,7 @@ class Composer:
         # What was left out of the candidates, as what gives orders is, ends it.
         order = max(order for order, each in here.items() if each.start < first.end) + 1
         while (each := here.get(order)) is not None:
-            text = said_next(each)
+            text = said_next(first.text, each)
             is_apart = each.features["heading"] or each.unit.is_row or each.unit.label != best.unit.label
             is_end = is_apart or _RIGHTS.match(each.text) is not None
             if is_end or len(text) > room or any(is_within(each, part) for part in parts):
@@ -333,7 +333,10 @@ def _entry(best: Candidate, own: Sequence[Candidate], room: int) -> AnswerPart |
     label = best.unit.label.rsplit(LABEL_JOINT, 1)[-1]
     if best.unit.is_row or not label or label.endswith(("?", "？")):
         return None
-    below = "".join(map(said_next, own)).strip().removesuffix(";")
+    below = said(own[0])
+    for each in own[1:]:
+        below += said_next(below, each)
+    below = below.removesuffix(";")
     text = below if _is_named_in(label, said(own[0])) else f"{without_colon(label)}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 

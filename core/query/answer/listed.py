@@ -121,10 +121,12 @@ def said(candidate: Candidate) -> str:
     return "\n".join(map(on_one_line, text.splitlines())) if is_code(text) else on_one_line(text)
 
 
-def said_next(candidate: Candidate) -> str:
-    """Return what is said with what stands between it and what was said before: items and code begin a line."""
+def said_next(before: str, candidate: Candidate) -> str:
+    """Return what is said behind what was said before; items, code and what follows code begin a line."""
     is_apart = not candidate.unit.is_row and (_ITEM.match(candidate.text) or is_code(candidate.text))
-    return ("\n" if is_apart else " ") + said(candidate)
+    _, has_lines, last = before.rpartition("\n")
+    is_below_code = bool(has_lines) and is_code(last)
+    return ("\n" if is_apart or is_below_code else " ") + said(candidate)
 
 
 def is_item(candidate: Candidate) -> bool:

@@ -590,6 +590,15 @@ def test_a_command_below_that_a_sentence_means_is_given_and_is_no_heading() -> N
     assert "the commands below\ncd /var/www/html/pumps\nphp -q flush.php --force" in answer.text
 
 
+def test_a_sentence_below_code_begins_a_line() -> None:
+    text = "To flush it, use the commands below\n\nphp -q flush.php --force\n\nThis takes some minutes."
+    (one,) = hits_for("How do I flush it?", text)
+    finder = CandidateFinder("How do I flush it?", [one])
+    found = [replace(each, chance=0.005 if each.order else 0.3) for each in finder.find([one])]
+    parts = Composer(finder.profile, found[0], max_chars=250).compose(found)
+    assert parts[0].text.endswith("below\nphp -q flush.php --force\nThis takes some minutes.")
+
+
 def test_what_a_sentence_names_again_is_given_with_it() -> None:
     text = (
         "Patches have an arbitrary upper limit of 99999 bytes. If a job is rejected with BadJob, try a larger one than "
