@@ -15,6 +15,8 @@ from app.i18n import t
 from core.model import AnswerType, Conversation, Turn
 
 ANSWER_CHARS = 110
+NEAR = 3
+"""Questions that stand openly beside the shown answer; where two or more are further from it, these are folded."""
 
 
 def conversation_head(conversation: Conversation) -> html.Div:
@@ -29,16 +31,40 @@ def title_of(conversation: Conversation) -> str:
     return conversation.title or t("ask.conversation.untitled")
 
 
-def turns_list(turns: Sequence[Turn], conversation_id: str, title: str) -> html.Section | None:
-    """One line a question, each a link to its kept answer."""
+def earlier_turns(turns: Sequence[Turn], conversation_id: str) -> html.Section | None:
+    """What was asked before the shown answer, each a link to its kept answer; the first of many are folded."""
+    far = _far(turns)
+    lists = [_folded(turns[:far], conversation_id), _list(turns[far:], conversation_id)]
+    return _section(lists, t("ask.conversation.earlier")) if turns else None
+
+
+def later_turns(turns: Sequence[Turn], conversation_id: str) -> html.Section | None:
+    """What was asked after the shown answer; the last of many are folded."""
+    near = len(turns) - _far(turns)
+    lists = [_list(turns[:near], conversation_id), _folded(turns[near:], conversation_id)]
+    return _section(lists, t("ask.conversation.later")) if turns else None
+
+
+def _far(turns: Sequence[Turn]) -> int:
+    """How many of these are far from the shown answer."""
+    return max(0, len(turns) - NEAR) if len(turns) > NEAR + 1 else 0
+
+
+def _section(lists: Sequence[html.Ol | html.Details | None], title: str) -> html.Section:
+    return html.Section(
+        [html.H2(title, className="turns-title"), *lists], className="turns-section", **aria(label=title)
+    )
+
+
+def _list(turns: Sequence[Turn], conversation_id: str) -> html.Ol:
+    return html.Ol([html.Li(_turn(turn, conversation_id), value=str(turn.number)) for turn in turns], className="turns")
+
+
+def _folded(turns: Sequence[Turn], conversation_id: str) -> html.Details | None:
     if not turns:
         return None
-    items = [html.Li(_turn(turn, conversation_id), value=str(turn.number)) for turn in turns]
-    return html.Section(
-        [html.H2(title, className="turns-title"), html.Ol(items, className="turns")],
-        className="turns-section",
-        **aria(label=title),
-    )
+    summary = html.Summary(t("ask.conversation.more_turns", count=len(turns)))
+    return html.Details([summary, _list(turns, conversation_id)], className="turns-more")
 
 
 def asked_question(question: str) -> html.Div:

@@ -11,7 +11,7 @@ import dash_bootstrap_components as dbc
 from dash import html
 
 from app.components.ask.answer_card import answer_card
-from app.components.ask.conversation_turns import asked_question, turns_list
+from app.components.ask.conversation_turns import asked_question, earlier_turns, later_turns
 from app.components.ask.evidence import evidence_button, evidence_pane
 from app.components.ask.options import Offer
 from app.components.ask.recording_link import recording_link, unrecorded
@@ -48,11 +48,11 @@ class Talk:
     def earlier(self) -> html.Section | None:
         """What was asked before the shown answer, or before the next question."""
         turns = [turn for turn in self.turns if self.number is None or turn.number < self.number]
-        return turns_list(turns, self.conversation.id, t("ask.conversation.earlier"))
+        return earlier_turns(turns, self.conversation.id)
 
     def later(self) -> html.Section | None:
         turns = [turn for turn in self.turns if self.number is not None and turn.number > self.number]
-        return turns_list(turns, self.conversation.id, t("ask.conversation.later"))
+        return later_turns(turns, self.conversation.id)
 
 
 def talk_of(conversation_id: str, trace_id: str = "") -> Talk | None:
