@@ -449,3 +449,46 @@ def test_a_long_cell_is_looked_through_once_for_a_sentence(tmp_path: Path) -> No
     blocks = html(tmp_path, f"<table><tr><td>{'x ' * 60_000}</td><td>y</td></tr><tr><td>a</td><td>b</td></tr></table>")
     assert blocks[-1].text.endswith("a | b")
     assert time.process_time() - started < 10
+
+
+BOXES = [
+    '!!! warning "File exists"\n    The ranges overlap.\n\n    - Change *one*.\n',
+    '???+ warning "File exists"\n\n    The ranges overlap.\n\n    - Change *one*.\n',
+    '=== "File exists"\n\n    The ranges overlap.\n\n    - Change *one*.\n',
+    ":::warning[File exists]\nThe ranges overlap.\n\n- Change *one*.\n:::\n",
+    "::: warning File exists\nThe ranges overlap.\n\n- Change *one*.\n:::\n",
+    ':::warning{label="File exists"}\nThe ranges overlap.\n\n- Change *one*.\n:::\n',
+]
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_a_box_or_a_tab_explains_its_title(tmp_path: Path, box: str) -> None:
+    blocks = markdown(tmp_path, f"Before.\n\n{box}\nAfter.\n")
+    assert [(block.kind, block.header, block.text) for block in blocks] == [
+        (BlockKind.PARAGRAPH, "", "Before."),
+        (BlockKind.PARAGRAPH, "", "File exists"),
+        (BlockKind.PARAGRAPH, "File exists", "The ranges overlap."),
+        (BlockKind.LIST, "File exists", "• Change one."),
+        (BlockKind.PARAGRAPH, "", "After."),
+    ]
+
+
+@pytest.mark.parametrize("box", ["!!! note\n    Read it.\n", "::: note\nRead it.\n:::\n", "> [!NOTE]\n> Read it.\n"])
+def test_the_kind_of_a_box_is_no_text(tmp_path: Path, box: str) -> None:
+    assert texts(markdown(tmp_path, box)) == ["Read it."]
+
+
+def test_boxes_stand_within_boxes_and_lists(tmp_path: Path) -> None:
+    tabs = ':::: tabs\n::: tab Ruby\nOne.\n:::\n::: tab Groovy\nTwo.\n:::\n::::\n\n1. a\n\n    !!! tip "Care"\n        b\n\n2. c\n'
+    assert [(block.header, block.text) for block in markdown(tmp_path, tabs)] == [
+        ("", "Ruby"), ("Ruby", "One."), ("", "Groovy"), ("Groovy", "Two."), ("", "1. a\n  Care\n  b\n2. c"),
+    ]  # fmt: skip
+
+
+def test_tags_of_templates_are_no_text_but_in_code(tmp_path: Path) -> None:
+    tagged = '{{< hint style="info" >}}\nSee [leave]({% page "/leave" %}).\n{{< /hint >}}\n\n```\n{% raw %}\n=== "a"\n```\n'
+    assert texts(markdown(tmp_path, tagged)) == ["See leave.", '{% raw %}\n=== "a"']
+
+
+def test_marks_that_open_no_box_stay(tmp_path: Path) -> None:
+    assert texts(markdown(tmp_path, "Wow!!! It works\n\n::: \n\nA\n=====\n")) == ["Wow!!! It works", ":::", "A"]
