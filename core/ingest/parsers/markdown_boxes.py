@@ -17,6 +17,7 @@ _TAB = re.compile(r'([ \t]*)===[+!]? +"(.*)"[ \t]*$')
 _ALERT = re.compile(r"([ \t]*>[ \t]*)\[!\w+\][ \t]*$")
 _TAG_ALONE = re.compile(r"[ \t]*(?:\{%.*%\}|\{\{[%<].*[%>]\}\})[ \t]*$")
 _TAG_IN_TARGET = re.compile(r"""\]\(\{%-?\s*\w+\s+["']?([^"'%\s]*)["']?[^%]*%\}|\]\(\{\{[^}]*\}\}""")
+_ANCHOR = re.compile(r"(#{1,6} .*?)[ \t]*\{#[\w-]+\}[ \t]*$")
 _NAMED = re.compile(r"""\{.*?\b(?:label|title|summary)\s*=\s*["'](.*?)["'].*?\}|\[(.*)\]""")
 _ATTRIBUTES = re.compile(r"\{.*?\}")
 
@@ -31,7 +32,7 @@ def without_templates(line: str) -> str:
     """Return a line of Markdown, outside code, as it is without the marks that only a generator of sites knows."""
     if "{" in line:
         line = _TAG_IN_TARGET.sub(lambda match: f"]({match[1] or ''}", line)
-        return "\n" if _TAG_ALONE.match(line.rstrip("\n")) else line
+        return "\n" if _TAG_ALONE.match(line.rstrip("\n")) else _ANCHOR.sub(r"\1", line)
     if "===" in line:
         return _TAB.sub(r'\1!!! tab "\2"', line)
     return _ALERT.sub(r"\1", line) if "[!" in line else line

@@ -52,6 +52,8 @@ _PRICE_PER_PART = 0.015
 """Two sentences that are both cut have to be worth more than the best alone at these prices."""
 _LEAST_TO_LIST = 0.2
 """Of the best sentence's chance, at which another one gives the list that was asked for."""
+_LEAST_STEP = 0.5
+"""The same of steps, of the best sentence's passage."""
 _MOST_PARTS = 4
 _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
@@ -166,10 +168,17 @@ class Composer:
         return under_headings(self._profile, parts, min(self._more, self._room_left(parts)))
 
     def _may_list(self, found: Sequence[Candidate]) -> list[Candidate]:
-        """Return the best sentence, before it those nearly as likely where the question asks for a list."""
-        if self._form is not Form.LIST:
-            return [self._best]
-        near = [each for each in found if each.chance >= _LEAST_TO_LIST * self._best.chance]
+        """Return the best sentence, and those nearly as likely where the question asks for a list.
+
+        Where it asks for steps, they are of the same passage.
+        """
+        best = self._best
+        if self._form is Form.LIST:
+            near = [each for each in found if each.chance >= _LEAST_TO_LIST * best.chance]
+        elif self._form is Form.STEPS:
+            near = [each for each in found if each.hit is best.hit and each.chance >= _LEAST_STEP * best.chance]
+        else:
+            return [best]
         return sorted(near, key=lambda each: -each.chance)
 
     def _with_other_side(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:

@@ -486,6 +486,7 @@ def test_boxes_stand_within_boxes_and_lists(tmp_path: Path) -> None:
 
 
 def test_tags_of_templates_are_no_text_but_in_code(tmp_path: Path) -> None:
+    assert texts(markdown(tmp_path, "## Visa tips {#visa-tips}\n\n# `{#x}`\n")) == ["Visa tips", "{#x}"]
     tagged = '{{< hint style="info" >}}\nSee [leave]({% page "/leave" %}).\n{{< /hint >}}\n\n```\n{% raw %}\n=== "a"\n```\n'
     assert texts(markdown(tmp_path, tagged)) == ["See leave.", '{% raw %}\n=== "a"']
 
