@@ -5,7 +5,7 @@ Versions keep what read them (``versions.reader``); those of another reader can 
 
 from __future__ import annotations
 
-PARSERS = 16
+PARSERS = 17
 """Raised when a parser gives another text, other places or another structure."""
 CHUNKING = 7
 """Raised when the same text is cut, headed or labelled otherwise, or other text of a chunk is indexed."""

@@ -14,7 +14,7 @@ from tests.builders import knowledge_base
 
 LIBREOFFICE = (".doc", ".ppt")
 """Files that are read where LibreOffice is installed."""
-READ = (16, 7, "0760043d308b144c")
+READ = (17, 7, "0760043d308b144c")
 """The parsers' number, that of the chunking, and a fingerprint of what they make of the sample."""
 
 
