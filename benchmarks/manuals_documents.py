@@ -2,7 +2,8 @@
 
 A package is looked for unpacked in a folder, as ``FOLDER/PACKAGE/usr/share/…`` or ``FOLDER/usr/share/…`` (so ``/`` is a
 system on which it is installed), or is downloaded with ``apt-get download`` and unpacked with ``dpkg-deb``, never
-installed. Man pages are rendered as text by ``man``, as nothing reads their source.
+installed. A package ``github:OWNER/NAME@COMMIT`` is a repository, whose checkout is looked for as ``FOLDER/OWNER+NAME``
+and never downloaded. Man pages are rendered as text by ``man``, as nothing reads their source.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from core import Settings, build
 from core.knowledge_base import KnowledgeBase
 
 SET = Path(__file__).parent / "manuals_set"
-SETS = (SET, SET.with_name("manuals_set_2"))
+SETS = (SET, SET.with_name("manuals_set_2"), SET.with_name("manuals_set_3"))
+REPOSITORY = "github:"
 PAGE_WIDTH = "100"
 PROGRAM_S = 600
 
@@ -85,7 +87,13 @@ def collect(wanted: Sequence[Manual], folder: Path | None, target: Path) -> list
 
 
 def _unpacked(wanted: Sequence[Manual], folder: Path) -> Callable[[Manual], Sequence[Path]]:
-    return lambda manual: (folder / manual.package, folder)
+    return lambda manual: (folder / _folder_of(manual.package), folder)
+
+
+def _folder_of(package: str) -> str:
+    """Return the name of the folder that a package is unpacked in, or a repository checked out."""
+    name = package.removeprefix(REPOSITORY)
+    return name.partition("@")[0].replace("/", "+") if name != package else package
 
 
 def _downloaded(wanted: Sequence[Manual], place: Path) -> Callable[[Manual], Sequence[Path]]:
@@ -93,7 +101,7 @@ def _downloaded(wanted: Sequence[Manual], place: Path) -> Callable[[Manual], Seq
         if shutil.which(program) is None:
             raise SystemExit(f"{program} is not installed: give the folder of the unpacked packages as --folder.")
     place.mkdir(parents=True)
-    packages = sorted({manual.package for manual in wanted})
+    packages = sorted({manual.package for manual in wanted if not manual.package.startswith(REPOSITORY)})
     if _run(["apt-get", "-q", "download", *packages], cwd=place) is None:
         for package in packages:
             if _run(["apt-get", "-q", "download", package], cwd=place) is None:

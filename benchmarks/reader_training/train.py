@@ -212,6 +212,10 @@ class Training:
         self.device = torch.device(options.device)
         self.model = ReaderModel(read_weights(model_file()), options.layers, options.seed, options.dropout)
         self.model.to_device(self.device)
+        if options.moved is not None:
+            lowest = self.model.layers - options.moved
+            for name, value in self.model.learnt.items():
+                value.requires_grad_(int(name.partition("_")[0].lstrip("l")) >= lowest)
         self.optimiser = torch.optim.AdamW(
             [
                 {"params": list(self.model.learnt.values()), "factor": 1.0},
@@ -346,6 +350,7 @@ def main() -> None:
     parser.add_argument(
         "--dropout", type=float, default=0.0, help="share that is dropped of what a learning layer adds"
     )
+    parser.add_argument("--moved", type=int, help="how many of these go on learning; by default all")
     parser.add_argument("--device", default="cpu", help="where torch computes: cpu or cuda")
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--cool-from", type=int, default=2200)
