@@ -79,7 +79,8 @@ def collect(wanted: Sequence[Manual], folder: Path | None, target: Path) -> list
         written.append(path)
     if not written:
         raise SystemExit(
-            "None of the manuals is there: give --folder, or run this where apt-get download reaches Debian."
+            "None of the manuals is there: give --folder, which repositories need, or run this where apt-get download "
+            "reaches Debian."
         )
     if missing:
         note(f"{len(missing)} of {len(wanted)} manuals are missing: {', '.join(missing)}")

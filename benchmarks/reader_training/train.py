@@ -212,8 +212,8 @@ class Training:
         self.device = torch.device(options.device)
         self.model = ReaderModel(read_weights(model_file()), options.layers, options.seed, options.dropout)
         self.model.to_device(self.device)
-        if options.moved is not None:
-            lowest = self.model.layers - options.moved
+        if options.unfrozen is not None:
+            lowest = self.model.layers - options.unfrozen
             for name, value in self.model.learnt.items():
                 value.requires_grad_(int(name.partition("_")[0].lstrip("l")) >= lowest)
         self.optimiser = torch.optim.AdamW(
@@ -348,9 +348,11 @@ def main() -> None:
     parser.add_argument("--begin-with", type=Path, help="packed weights to begin a new run with")
     parser.add_argument("--layers", type=int, default=12, help="how many of the upper layers learn")
     parser.add_argument(
+        "--unfrozen", type=int, help="how many of these are trained, the others stay as they were; by default all"
+    )
+    parser.add_argument(
         "--dropout", type=float, default=0.0, help="share that is dropped of what a learning layer adds"
     )
-    parser.add_argument("--moved", type=int, help="how many of these go on learning; by default all")
     parser.add_argument("--device", default="cpu", help="where torch computes: cpu or cuda")
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--cool-from", type=int, default=2200)

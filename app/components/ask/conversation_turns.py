@@ -15,7 +15,7 @@ from app.i18n import t
 from core.model import AnswerType, Conversation, Turn
 
 ANSWER_CHARS = 110
-NEAR = 3
+OPEN_TURNS = 3
 """Questions that stand openly beside the shown answer; where two or more are further from it, these are folded."""
 
 
@@ -47,7 +47,7 @@ def later_turns(turns: Sequence[Turn], conversation_id: str) -> html.Section | N
 
 def _far(turns: Sequence[Turn]) -> int:
     """How many of these are far from the shown answer."""
-    return max(0, len(turns) - NEAR) if len(turns) > NEAR + 1 else 0
+    return len(turns) - OPEN_TURNS if len(turns) > OPEN_TURNS + 1 else 0
 
 
 def _section(lists: Sequence[html.Ol | html.Details | None], title: str) -> html.Section:

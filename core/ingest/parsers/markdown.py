@@ -15,7 +15,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from core.ingest.parsers import html
 from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
 from core.ingest.parsers.links import beside
-from core.ingest.parsers.markdown_boxes import add_boxes, is_box, title_of, without_templates
+from core.ingest.parsers.markdown_boxes import CLOSES, OPENS, add_boxes, with_boxes
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
@@ -28,7 +28,7 @@ from core.text.sentences import split_sentences
 SECTION_CHARS = 256 * 1024
 """A long document is rendered in sections of about this size, cut before headings, else at blank lines."""
 
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}\s")
 _WHOLE = re.compile(r"<(/?)(table|dl|ul|ol)\b", re.IGNORECASE)
 """What falls apart when a part of it is read alone."""
@@ -97,7 +97,7 @@ def _sections(source: Iterator[str]) -> Iterator[str]:
         if length > SECTION_CHARS and (boundary or length > 8 * SECTION_CHARS):
             yield "".join(held)
             held, length = [], 0
-        held.append(line if fence or match else without_templates(line))
+        held.append(line)
         length += len(line)
     yield "".join(held)
 
@@ -117,7 +117,7 @@ class _Section:
 
     def blocks(self, tokens: list[Token]) -> Iterator[Block]:
         heading = 0
-        for token in _whole_markup(_without_titles(tokens)):
+        for token in _whole_markup(with_boxes(tokens)):
             kind = token.type
             if kind == "heading_open":
                 heading = int(token.tag[1])
@@ -140,7 +140,7 @@ class _Section:
                 yield from self._text(token.content.rstrip("\n"), BlockKind.CODE)
             elif kind == "html_block":
                 yield from self._markup(token.content)
-            elif is_box(token):
+            elif kind in (OPENS, CLOSES):
                 yield from self._box(token)
             else:
                 yield from self._structure(token)
@@ -154,15 +154,14 @@ class _Section:
 
     def _box(self, token: Token) -> Iterator[Block]:
         """Read a box as the explanation of its title, where it has one."""
-        if token.nesting > 0:
-            title = title_of(token)
-            self._boxes.append(bool(title))
-            if title:
+        if token.type == OPENS:
+            self._boxes.append(bool(token.info))
+            if token.info:
                 self._definitions.enter("dl")
                 self._definitions.enter("dt")
-                text = _inline_text(_markdown().parseInline(title)[0].children or [])
-                self._definitions.read(text)
-                yield from self._text(text, BlockKind.PARAGRAPH)
+                title = _inline_text(_markdown().parseInline(token.info)[0].children or [])
+                self._definitions.read(title)
+                yield from self._text(title, BlockKind.PARAGRAPH)
                 self._definitions.leave("dt")
                 self._definitions.enter("dd")
         elif self._boxes.pop():
@@ -210,12 +209,6 @@ class _Section:
         first = f"{indent}{self._marker} " if self._marker else f"{indent}  "
         self._items.append(first + text.replace("\n", f"\n{indent}  "))
         self._marker = ""
-
-
-def _without_titles(tokens: list[Token]) -> list[Token]:
-    """Leave out the titles of boxes, which the marks that open them have as well."""
-    titles = {at for at, token in enumerate(tokens) if token.type == "admonition_title_open"}
-    return [token for at, token in enumerate(tokens) if titles.isdisjoint((at, at - 1, at - 2))] if titles else tokens
 
 
 def _whole_markup(tokens: list[Token]) -> Iterator[Token]:

@@ -1,52 +1,166 @@
 """What site generators add to Markdown: boxes with a title, tabs and tags of templates.
 
 ``!!! note "Title"`` and ``=== "Tab"`` have their content indented (Python-Markdown, Material for MkDocs), ``::: tip``
-has it between marks (Docusaurus, VuePress); read as plain Markdown the first is code, and the marks are text.
+has it between marks (Docusaurus, VuePress); read as plain Markdown the first is code, and the marks are text. The
+plugins for both lose words of lines that only look alike, and what follows forty marks that nothing closes.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from html import escape
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from mdit_py_plugins.admon import admon_plugin
-from mdit_py_plugins.container import container_plugin
+from mdit_py_plugins.utils import is_code_block
 
-_TAB = re.compile(r'([ \t]*)===[+!]? +"(.*)"[ \t]*$')
-_ALERT = re.compile(r"([ \t]*>[ \t]*)\[!\w+\][ \t]*$")
-_TAG_ALONE = re.compile(r"[ \t]*(?:\{%.*%\}|\{\{[%<].*[%>]\}\})[ \t]*$")
-_TAG_IN_TARGET = re.compile(r"""\]\(\{%-?\s*\w+\s+["']?([^"'%\s]*)["']?[^%]*%\}|\]\(\{\{[^}]*\}\}""")
-_ANCHOR = re.compile(r"(#{1,6} .*?)[ \t]*\{#[\w-]+\}[ \t]*$")
-_NAMED = re.compile(r"""\{.*?\b(?:label|title|summary)\s*=\s*["'](.*?)["'].*?\}|\[(.*)\]""")
-_ATTRIBUTES = re.compile(r"\{.*?\}")
+OPENS, CLOSES = "box_open", "box_close"
+"""Types of the tokens around a box; the first has its title as ``info``."""
+_MARK = "box_mark"
+_INDENT = 4
+_INDENTED = re.compile(
+    r'(?:(?:!!!|\?\?\?\+?)[ \t]*([\w-]+(?:[ \t]+[\w-]+)*)?|===[+!]?)(?:[ \t]+"(.*)")?[ \t]*\Z', re.DOTALL
+)
+_MARKED = re.compile(r"(:{3,})(.*)", re.DOTALL)
+_NAME = re.compile(r"([\w-]+)(?:\[(.*)\])?")
+_ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTES = re.compile(r"\{[^{}]*\}")
+_TITLES = ("label", "title", "summary", "alt-text")
+_TAG = re.compile(r"\{%[^{}]*%\}|\{\{[%<][^{}]*[%>]\}\}")
+_ONLY_TAGS = re.compile(rf"(?:(?:{_TAG.pattern})[ \t]*)+\Z")
+_TAG_AS_TARGET = re.compile(r"\]\((?:\{%[^{}]*%\}|\{\{[^{}]*\}\})")
+_QUOTED = re.compile(r"""["']([^"']*)["']""")
+_ALERT = re.compile(r"\[!\w+\][ \t]*(?:\n|\Z)")
 
 
 def add_boxes(markdown: MarkdownIt) -> MarkdownIt:
-    """Have a reader of Markdown take boxes for what they are."""
-    markdown.use(admon_plugin)
-    return markdown.use(container_plugin, name="box", validate=lambda params, _: bool(params.strip()))
+    """Have a reader of Markdown know the marks; what it makes of ``:::`` is paired by ``with_boxes``."""
+    for name, rule in ((_MARK, _mark), ("template_tags", _tags), ("indented_box", _indented)):
+        markdown.block.ruler.before("fence", name, rule, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    markdown.core.ruler.before("inline", "site_marks", _without_marks)
+    markdown.add_render_rule(OPENS, _rendered)
+    markdown.add_render_rule(CLOSES, lambda *_: "")
+    return markdown
 
 
-def without_templates(line: str) -> str:
-    """Return a line of Markdown, outside code, as it is without the marks that only a generator of sites knows."""
-    if "{" in line:
-        line = _TAG_IN_TARGET.sub(lambda match: f"]({match[1] or ''}", line)
-        return "\n" if _TAG_ALONE.match(line.rstrip("\n")) else _ANCHOR.sub(r"\1", line)
-    if "===" in line:
-        return _TAB.sub(r'\1!!! tab "\2"', line)
-    return _ALERT.sub(r"\1", line) if "[!" in line else line
+def with_boxes(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens with the marks ``:::`` paired; one that opens and is never closed is the text that it names."""
+    made: list[Token | None] = [_as_text(token) if token.type == _MARK else token for token in tokens]
+    opened: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.type != _MARK:
+            continue
+        if token.info:
+            if not token.info.endswith(":::"):
+                opened.append(at)
+        elif opened:
+            first = opened.pop()
+            made[first] = Token(OPENS, "div", 1, info=_title_of(tokens[first].info), level=tokens[first].level)
+            made[at] = Token(CLOSES, "div", -1, level=token.level)
+    return [token for token in made if token is not None]
 
 
-def is_box(token: Token) -> bool:
-    return token.type.startswith(("admonition_", "container_box_"))
+def _as_text(mark: Token) -> Token | None:
+    """Return the text of a mark that is no box: what its attributes say of it, else all of it."""
+    info = mark.info.removesuffix(":::").strip()
+    text = _named(info) or info
+    children = [Token("text", "", 0, content=text)]
+    return Token("inline", "", 0, content=text, children=children, level=mark.level) if text else None
 
 
-def title_of(token: Token) -> str:
-    """Return the title that was written for a box which opens here; the name of its kind is none."""
-    if token.type == "admonition_open":
-        return "" if token.content.casefold() == token.meta["tag"] else token.content
-    named = _NAMED.search(token.info)
-    if named:
-        return (named[1] or named[2] or "").strip()
-    return _ATTRIBUTES.sub("", token.info).strip().partition(" ")[2].strip()
+def _title_of(info: str) -> str:
+    """Return the title that was written behind ``:::`` and the name of its kind."""
+    named = _NAME.match(info)
+    if named and named[2] is not None:
+        return named[2].strip()
+    rest = info[named.end() :] if named else info
+    return _named(rest) or _ATTRIBUTES.sub("", rest).strip()
+
+
+def _named(info: str) -> str:
+    """Return what attributes name a thing by."""
+    told = {name: double or single for name, double, single in _ATTRIBUTE.findall(info)}
+    return next((told[name] for name in _TITLES if name in told), "")
+
+
+def _mark(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    found = None if is_code_block(state, first) else _MARKED.match(state.src, *_line(state, first))
+    if found is None:
+        return False
+    if not silent:
+        token = state.push(_MARK, "", 0)
+        token.info = found[2].strip()
+        state.line = first + 1
+    return True
+
+
+def _tags(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    if is_code_block(state, first) or not _ONLY_TAGS.match(state.src, *_line(state, first)):
+        return False
+    if not silent:
+        state.line = first + 1
+    return True
+
+
+def _indented(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Read a box that goes on as long as lines are empty or indented; without such a line it is text."""
+    found = None if is_code_block(state, first) else _INDENTED.match(state.src, *_line(state, first))
+    if found is None or (found[1] is None and found[2] is None):
+        return False
+    inner = state.sCount[first] + _INDENT
+    end = first + 1
+    while end < last and state.isEmpty(end):
+        end += 1
+    if end == last or state.sCount[end] < inner:
+        return False
+    if silent:
+        return True
+    while end < last and (state.isEmpty(end) or state.sCount[end] >= inner):
+        end += 1
+    before = state.parentType, state.lineMax, state.blkIndent
+    state.parentType, state.lineMax, state.blkIndent = "admonition", end, inner
+    state.push(OPENS, "div", 1).info = (found[2] or "").strip()
+    state.md.block.tokenize(state, first + 1, end)
+    state.push(CLOSES, "div", -1)
+    state.parentType, state.lineMax, state.blkIndent = before
+    state.line = end
+    return True
+
+
+def _line(state: StateBlock, number: int) -> tuple[int, int]:
+    return state.bMarks[number] + state.tShift[number], state.eMarks[number]
+
+
+def _without_marks(state: StateCore) -> None:
+    """Leave out of headings the anchors, of quotations the kinds of alerts, and everywhere the tags of templates."""
+    for at, token in enumerate(state.tokens):
+        if token.type != "inline":
+            continue
+        before = [each.type for each in state.tokens[max(0, at - 2) : at]]
+        if before[-1:] == ["heading_open"]:
+            token.content = _without_anchor(token.content)
+        elif before == ["blockquote_open", "paragraph_open"]:
+            token.content = _ALERT.sub("", token.content, count=1) if token.content[:2] == "[!" else token.content
+        if "{" in token.content:
+            token.content = _TAG_AS_TARGET.sub(_target, token.content)
+            token.content = token.content if "`" in token.content else _TAG.sub("", token.content)
+
+
+def _without_anchor(heading: str) -> str:
+    """Return a heading without the ``{#anchor}`` at its end."""
+    at = heading.rfind("{")
+    is_anchor = at > 0 and heading.endswith("}") and heading[at + 1] in "#:"
+    return heading[:at].rstrip() if is_anchor else heading
+
+
+def _target(found: re.Match[str]) -> str:
+    quoted = _QUOTED.search(found[0])
+    return f"]({quoted[1] if quoted else ''}"
+
+
+def _rendered(_: object, tokens: Sequence[Token], at: int, *__: object) -> str:
+    title = tokens[at].info
+    return f"<p>{escape(title)}</p>\n" if title else ""

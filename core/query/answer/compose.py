@@ -53,7 +53,7 @@ _PRICE_PER_PART = 0.015
 _LEAST_TO_LIST = 0.2
 """Of the best sentence's chance, at which another one gives the list that was asked for."""
 _LEAST_STEP = 0.5
-"""The same of steps, of the best sentence's passage."""
+"""The same for a step, which has to be in the best sentence's passage."""
 _MOST_PARTS = 4
 _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
@@ -126,9 +126,14 @@ class Composer:
         whole = self._entry_chars - mark_chars(1)
         if entry := _entry(self._best, self._own, whole):
             return [entry]
-        for source in self._may_list(found):
-            if items := listed(source, found, self._form, whole):
-                return [AnswerPart(source, items.start, items.end, items.text, 1.0)]
+        for source in self._list_sources(found):
+            # The best sentence stands beside steps that are given for another one.
+            is_beside = self._form is Form.STEPS and source is not self._best
+            beside = [self._part(self._best, self._max_chars, forced=True)] if is_beside else []
+            left = whole - sum(len(part.text) + mark_chars(2) for part in beside)
+            if items := listed(source, found, self._form, left):
+                part = AnswerPart(source, items.start, items.end, items.text, 1.0)
+                return _in_reading_order([*(each for each in beside if not is_within(self._best, part)), part])
         room = self._max_chars - mark_chars(1)
         row = whole_part(self._profile, self._best, whole) if self._best.unit.is_row else None
         first = with_antecedent(row or self._part(self._best, room, forced=True), found, room)
@@ -167,10 +172,10 @@ class Composer:
         parts = with_subjects(_in_reading_order(parts), subjects)
         return under_headings(self._profile, parts, min(self._more, self._room_left(parts)))
 
-    def _may_list(self, found: Sequence[Candidate]) -> list[Candidate]:
-        """Return the best sentence, and those nearly as likely where the question asks for a list.
+    def _list_sources(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """Return the best sentence, and those nearly as likely where the question asks for a list or for steps.
 
-        Where it asks for steps, they are of the same passage.
+        Steps are of the best sentence's passage.
         """
         best = self._best
         if self._form is Form.LIST:

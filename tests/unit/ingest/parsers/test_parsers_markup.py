@@ -491,5 +491,40 @@ def test_tags_of_templates_are_no_text_but_in_code(tmp_path: Path) -> None:
     assert texts(markdown(tmp_path, tagged)) == ["See leave.", '{% raw %}\n=== "a"']
 
 
-def test_marks_that_open_no_box_stay(tmp_path: Path) -> None:
-    assert texts(markdown(tmp_path, "Wow!!! It works\n\n::: \n\nA\n=====\n")) == ["Wow!!! It works", ":::", "A"]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("!!!注意!!!\n\nA\n", ["!!!注意!!!", "A"]),
+        ("!!! This is important\n\nA\n=====\n", ["!!! This is important", "A"]),
+        ("??? Why does it fail\n", ["??? Why does it fail"]),
+        ("a\n\n::: pkg.mod\n\nb\n", ["a", "pkg.mod", "b"]),
+        ("a\n\n:::\n\nb\n", ["a", "b"]),
+        (':::image source="a.png" alt-text="A valve":::\n\nb\n', ["A valve", "b"]),
+        ('Use:\n\n    {% if %}\n    === "x"\n', ["Use:", '{% if %}\n=== "x"']),
+        ('> ```\n> === "x"\n> {% a %}\n> ```\n', ['=== "x"\n{% a %}']),
+        ("- ```\n  {% a %}\n  ```\n\n# Tips {#t}\n\nb\n", ["• {% a %}", "Tips", "b"]),
+        ("{% note %}Back up first.{% endnote %}\n", ["Back up first."]),
+        ("Write `{% raw %}` here.\n", ["Write {% raw %} here."]),
+        ('=== "GET /users/{id}"\n\n    A *b*.\n', ["GET /users/{id}", "A b."]),
+        ("!!! note inline end\n    A\n\n\n    B\n\nC\n", ["A", "B", "C"]),
+        ("::: warning See [docs](u) first\nA\n:::\n", ["See docs first", "A"]),
+        ("| a | b |\n|---|---|\n|   | c |\n", ["a | b\n | c"]),
+        ("Use C# now {#x}\n", ["Use C# now {#x}"]),
+        ('<ul><li>\n\n!!! warning "Title"\n    Text.\n\n</li></ul>\n', ["• Title\n  Text."]),
+    ],
+)
+def test_what_looks_like_a_box_or_a_tag_loses_no_words(tmp_path: Path, text: str, expected: list[str]) -> None:
+    assert texts(markdown(tmp_path, text)) == expected
+
+
+def test_many_marks_that_nothing_closes_take_nothing_with_them(tmp_path: Path) -> None:
+    blocks = markdown(tmp_path, "".join(f"::: pkg.mod{number}\n\nText {number}.\n\n" for number in range(60)))
+    assert "Text 59." in texts(blocks) and {block.header for block in blocks} == {""}
+
+
+@pytest.mark.parametrize("hostile", ['{label="', "[", "{{", "](", "a ", "{%a  ", ' "', "\t"])
+@pytest.mark.parametrize("opens", [":::x ", "!!! a ", "# ", "{%", '=== "', ""])
+def test_a_long_line_of_marks_is_read_at_once(tmp_path: Path, opens: str, hostile: str) -> None:
+    began = time.perf_counter()
+    markdown(tmp_path, opens + hostile * 5_000 + "\n\n    x\n")
+    assert time.perf_counter() - began < 3

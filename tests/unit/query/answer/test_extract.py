@@ -663,3 +663,21 @@ def test_an_answer_goes_on_to_nothing_that_is_no_candidate() -> None:
     (part,) = Composer(finder.profile, found[0], max_chars=70).compose(found)
     assert part.text == best.text
     assert left_out.text not in text[part.start : part.end]
+
+
+@pytest.mark.parametrize("share", [0.6, 0.4])
+def test_steps_nearly_as_likely_as_the_sentence_behind_them_are_given_with_it(share: float) -> None:
+    text = (
+        "To remove extra days, do this:\n\n1. Open the voucher.\n2. Choose the override.\n3. Save it.\n\n"
+        "If nothing changed, add a comment for the office."
+    )
+    (one,) = hits_for("How do I remove extra days?", text)
+    finder = CandidateFinder("How do I remove extra days?", [one])
+    units = finder.find([one])
+    step, best = (next(each for each in units if begins in each.text) for begins in ("override", "comment"))
+    chances = {id(best): 0.4, id(step): 0.4 * share}
+    found = [replace(each, chance=chances.get(id(each), 0.001)) for each in units]
+    parts = Composer(finder.profile, next(each for each in found if "comment" in each.text), max_chars=250).compose(found)
+    said = " ".join(part.text for part in parts)
+    assert "add a comment" in said
+    assert ("1. Open the voucher.\n2. Choose the override.\n3. Save it." in said) == (share > 0.5)
