@@ -34,7 +34,9 @@ def test_a_manual_is_learnt_from_or_kept_apart_as_a_whole(folder: Path) -> None:
 
 
 def test_no_manual_is_in_two_sets_or_judged_with() -> None:
-    files = Counter((manual.package.partition("@")[0], manual.path) for folder in (*SETS, *JUDGED) for manual in manuals(folder))
+    files = Counter(
+        (manual.package.partition("@")[0], manual.path) for folder in (*SETS, *JUDGED) for manual in manuals(folder)
+    )
     assert set(files.values()) == {1}
     judged = {manual.package for folder in JUDGED for manual in manuals(folder)}
     both = judged & {manual.package for folder in SETS for manual in manuals(folder)}

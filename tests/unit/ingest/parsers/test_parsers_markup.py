@@ -479,15 +479,18 @@ def test_the_kind_of_a_box_is_no_text(tmp_path: Path, box: str) -> None:
 
 
 def test_boxes_stand_within_boxes_and_lists(tmp_path: Path) -> None:
-    tabs = ':::: tabs\n::: tab Ruby\nOne.\n:::\n::: tab Groovy\nTwo.\n:::\n::::\n\n1. a\n\n    !!! tip "Care"\n        b\n\n2. c\n'
-    assert [(block.header, block.text) for block in markdown(tmp_path, tabs)] == [
+    tabs = ":::: tabs\n::: tab Ruby\nOne.\n:::\n::: tab Groovy\nTwo.\n:::\n::::\n\n"
+    steps = '1. a\n\n    !!! tip "Care"\n        b\n\n2. c\n'
+    assert [(block.header, block.text) for block in markdown(tmp_path, tabs + steps)] == [
         ("", "Ruby"), ("Ruby", "One."), ("", "Groovy"), ("Groovy", "Two."), ("", "1. a\n  Care\n  b\n2. c"),
     ]  # fmt: skip
 
 
 def test_tags_of_templates_are_no_text_but_in_code(tmp_path: Path) -> None:
     assert texts(markdown(tmp_path, "## Visa tips {#visa-tips}\n\n# `{#x}`\n")) == ["Visa tips", "{#x}"]
-    tagged = '{{< hint style="info" >}}\nSee [leave]({% page "/leave" %}).\n{{< /hint >}}\n\n```\n{% raw %}\n=== "a"\n```\n'
+    tagged = (
+        '{{< hint style="info" >}}\nSee [leave]({% page "/leave" %}).\n{{< /hint >}}\n\n```\n{% raw %}\n=== "a"\n```\n'
+    )
     assert texts(markdown(tmp_path, tagged)) == ["See leave.", '{% raw %}\n=== "a"']
 
 

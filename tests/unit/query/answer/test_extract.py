@@ -677,7 +677,9 @@ def test_steps_nearly_as_likely_as_the_sentence_behind_them_are_given_with_it(sh
     step, best = (next(each for each in units if begins in each.text) for begins in ("override", "comment"))
     chances = {id(best): 0.4, id(step): 0.4 * share}
     found = [replace(each, chance=chances.get(id(each), 0.001)) for each in units]
-    parts = Composer(finder.profile, next(each for each in found if "comment" in each.text), max_chars=250).compose(found)
+    parts = Composer(finder.profile, next(each for each in found if "comment" in each.text), max_chars=250).compose(
+        found
+    )
     said = " ".join(part.text for part in parts)
     assert "add a comment" in said
     assert ("1. Open the voucher.\n2. Choose the override.\n3. Save it." in said) == (share > 0.5)
