@@ -44,7 +44,7 @@ quick-tests: setup
 test: setup
 	@$(MAKE) --no-print-directory -j2 lint tests
 
-# EVORAG_TEST_SHARD=now takes the long tests of every eighth file, as continuous integration does; all run where it is unset.
+# EVORAG_TEST_SHARD=now takes the long tests of every eleventh file, as continuous integration does; all run where it is unset.
 # Three processes, since tests of pages wait for a browser; each has whole files of tests in their order.
 tests: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder --durations=30
