@@ -29,6 +29,7 @@ from benchmarks.machine import note
 from benchmarks.stores import written
 from core.settings import Settings
 from tests.servers import postgres
+from tests.waiting import until
 
 A_DOCUMENT = 20
 """Passages."""
@@ -53,10 +54,7 @@ def size_of(kb: core.KnowledgeBase) -> int:
     database = kb.catalog.database
     if database.is_sqlite:
         # Whoever still reads ends soon.
-        deadline = time.monotonic() + QUIET_S
-        while not database.truncate_log():
-            assert time.monotonic() < deadline, "the catalogue was never quiet"
-            time.sleep(0.1)
+        until(database.truncate_log, QUIET_S)
         return Path(str(database.engine.url.database)).stat().st_size
     with database.read() as tx:
         return int(tx.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())

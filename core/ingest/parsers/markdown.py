@@ -15,7 +15,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from core.ingest.parsers import html
 from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
 from core.ingest.parsers.links import beside
-from core.ingest.parsers.markdown_boxes import CLOSES, OPENS, add_boxes, with_boxes
+from core.ingest.parsers.markdown_boxes import add_boxes
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
@@ -109,7 +109,6 @@ class _Section:
         self._outline = outline
         self._reading = reading
         self._definitions = Definitions(outline)
-        self._boxes: list[bool] = []
         self._lists: list[int | None] = []
         self._items: list[str] = []
         self._marker = ""
@@ -117,7 +116,7 @@ class _Section:
 
     def blocks(self, tokens: list[Token]) -> Iterator[Block]:
         heading = 0
-        for token in _whole_markup(with_boxes(tokens)):
+        for token in _whole_markup(tokens):
             kind = token.type
             if kind == "heading_open":
                 heading = int(token.tag[1])
@@ -140,8 +139,6 @@ class _Section:
                 yield from self._text(token.content.rstrip("\n"), BlockKind.CODE)
             elif kind == "html_block":
                 yield from self._markup(token.content)
-            elif kind in (OPENS, CLOSES):
-                yield from self._box(token)
             else:
                 yield from self._structure(token)
 
@@ -151,21 +148,6 @@ class _Section:
                 yield block
             elif not block.text.isspace():
                 self._item(block.text)
-
-    def _box(self, token: Token) -> Iterator[Block]:
-        """Read a box as the explanation of its title, where it has one."""
-        if token.type == OPENS:
-            self._boxes.append(bool(token.info))
-            if token.info:
-                self._definitions.enter("dl")
-                self._definitions.enter("dt")
-                title = _inline_text(_markdown().parseInline(token.info)[0].children or [])
-                self._definitions.read(title)
-                yield from self._text(title, BlockKind.PARAGRAPH)
-                self._definitions.leave("dt")
-                self._definitions.enter("dd")
-        elif self._boxes.pop():
-            self._definitions.leave("dl")
 
     def _structure(self, token: Token) -> Iterator[Block]:
         kind = token.type

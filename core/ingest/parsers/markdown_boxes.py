@@ -1,15 +1,15 @@
 """What site generators add to Markdown: boxes with a title, tabs and tags of templates.
 
 ``!!! note "Title"`` and ``=== "Tab"`` have their content indented (Python-Markdown, Material for MkDocs), ``::: tip``
-has it between marks (Docusaurus, VuePress); read as plain Markdown the first is code, and the marks are text. The
-plugins for both lose words of lines that only look alike, and what follows forty marks that nothing closes.
+has it between marks (Docusaurus, VuePress); read as plain Markdown the first is code, and the marks are text. A box
+with a title becomes a list of definitions with that one term. The plugins for both lose words of lines that only look
+alike, and what follows forty marks that nothing closes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Iterator
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -17,8 +17,6 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.utils import is_code_block
 
-OPENS, CLOSES = "box_open", "box_close"
-"""Types of the tokens around a box; the first has its title as ``info``."""
 _MARK = "box_mark"
 _INDENT = 4
 _INDENTED = re.compile(
@@ -37,20 +35,20 @@ _ALERT = re.compile(r"\[!\w+\][ \t]*(?:\n|\Z)")
 
 
 def add_boxes(markdown: MarkdownIt) -> MarkdownIt:
-    """Have a reader of Markdown know the marks; what it makes of ``:::`` is paired by ``with_boxes``."""
+    """Have a reader of Markdown take boxes, tabs and tags for what they are."""
     for name, rule in ((_MARK, _mark), ("template_tags", _tags), ("indented_box", _indented)):
         markdown.block.ruler.before("fence", name, rule, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    markdown.core.ruler.before("inline", "marked_boxes", _pair)
     markdown.core.ruler.before("inline", "site_marks", _without_marks)
-    markdown.add_render_rule(OPENS, _rendered)
-    markdown.add_render_rule(CLOSES, lambda *_: "")
+    markdown.core.ruler.after("inline", "single_marks", _name)
     return markdown
 
 
-def with_boxes(tokens: Sequence[Token]) -> list[Token]:
-    """Return the tokens with the marks ``:::`` paired; one that opens and is never closed is the text that it names."""
-    made: list[Token | None] = [_as_text(token) if token.type == _MARK else token for token in tokens]
+def _pair(state: StateCore) -> None:
+    """Make boxes of the marks ``:::`` that open and close one; others stay marks."""
+    made = [[token] for token in state.tokens]
     opened: list[int] = []
-    for at, token in enumerate(tokens):
+    for at, token in enumerate(state.tokens):
         if token.type != _MARK:
             continue
         if token.info:
@@ -58,17 +56,44 @@ def with_boxes(tokens: Sequence[Token]) -> list[Token]:
                 opened.append(at)
         elif opened:
             first = opened.pop()
-            made[first] = Token(OPENS, "div", 1, info=_title_of(tokens[first].info), level=tokens[first].level)
-            made[at] = Token(CLOSES, "div", -1, level=token.level)
-    return [token for token in made if token is not None]
+            title = _title_of(state.tokens[first].info)
+            made[first], made[at] = list(_opening(title, token.level)), list(_closing(title, token.level))
+    state.tokens = [token for tokens in made for token in tokens]
 
 
-def _as_text(mark: Token) -> Token | None:
-    """Return the text of a mark that is no box: what its attributes say of it, else all of it."""
-    info = mark.info.removesuffix(":::").strip()
-    text = _named(info) or info
-    children = [Token("text", "", 0, content=text)]
-    return Token("inline", "", 0, content=text, children=children, level=mark.level) if text else None
+def _opening(title: str, level: int) -> Iterator[Token]:
+    """Yield what stands before the content of a box: its title as a term, where it has one.
+
+    Within raw HTML the list is hidden: there a box is its paragraphs.
+    """
+    if title:
+        yield Token("dl_open", "dl", 1, level=level, hidden=True)
+        yield Token("dt_open", "dt", 1, level=level, hidden=True)
+        yield Token("paragraph_open", "p", 1, level=level)
+        yield Token("inline", "", 0, content=title, children=[], level=level)
+        yield Token("paragraph_close", "p", -1, level=level)
+        yield Token("dt_close", "dt", -1, level=level, hidden=True)
+        yield Token("dd_open", "dd", 1, level=level, hidden=True)
+
+
+def _closing(title: str, level: int) -> Iterator[Token]:
+    if title:
+        yield Token("dd_close", "dd", -1, level=level, hidden=True)
+        yield Token("dl_close", "dl", -1, level=level, hidden=True)
+
+
+def _name(state: StateCore) -> None:
+    """Have a mark that is of no box be the text that its attributes name it by, else all of its own."""
+    made = []
+    for token in state.tokens:
+        if token.type != _MARK:
+            made.append(token)
+            continue
+        info = token.info.removesuffix(":::").strip()
+        if text := _named(info) or info:
+            children = [Token("text", "", 0, content=text)]
+            made.append(Token("inline", "", 0, content=text, children=children, level=token.level))
+    state.tokens = made
 
 
 def _title_of(info: str) -> str:
@@ -122,9 +147,10 @@ def _indented(state: StateBlock, first: int, last: int, silent: bool) -> bool:
         end += 1
     before = state.parentType, state.lineMax, state.blkIndent
     state.parentType, state.lineMax, state.blkIndent = "admonition", end, inner
-    state.push(OPENS, "div", 1).info = (found[2] or "").strip()
+    title = (found[2] or "").strip()
+    state.tokens.extend(_opening(title, state.level))
     state.md.block.tokenize(state, first + 1, end)
-    state.push(CLOSES, "div", -1)
+    state.tokens.extend(_closing(title, state.level))
     state.parentType, state.lineMax, state.blkIndent = before
     state.line = end
     return True
@@ -159,8 +185,3 @@ def _without_anchor(heading: str) -> str:
 def _target(found: re.Match[str]) -> str:
     quoted = _QUOTED.search(found[0])
     return f"]({quoted[1] if quoted else ''}"
-
-
-def _rendered(_: object, tokens: Sequence[Token], at: int, *__: object) -> str:
-    title = tokens[at].info
-    return f"<p>{escape(title)}</p>\n" if title else ""

@@ -132,8 +132,8 @@ class Composer:
             beside = [self._part(self._best, self._max_chars, forced=True)] if is_beside else []
             left = whole - sum(len(part.text) + mark_chars(2) for part in beside)
             if items := listed(source, found, self._form, left):
-                steps = AnswerPart(source, items.start, items.end, items.text, 1.0)
-                return _in_reading_order([*(each for each in beside if not is_within(self._best, steps)), steps])
+                given = AnswerPart(source, items.start, items.end, items.text, 1.0)
+                return _in_reading_order([*(each for each in beside if not is_within(self._best, given)), given])
         room = self._max_chars - mark_chars(1)
         row = whole_part(self._profile, self._best, whole) if self._best.unit.is_row else None
         first = with_antecedent(row or self._part(self._best, room, forced=True), found, room)
