@@ -11,7 +11,7 @@ from benchmarks.manuals_documents import SETS as JUDGED
 from benchmarks.manuals_documents import manuals
 from benchmarks.reader_training.asked import SET, asked
 
-SETS = (SET, SET.with_name("asked_set_2"), SET.with_name("asked_set_3"))
+SETS = (SET, *(SET.with_name(f"asked_set_{number}") for number in (2, 3, 4)))
 SHARED = ("github:kyama0/gitlab-handbook-ja", "github:misskey-dev/misskey-hub-next")
 """Repositories of many documents, of which a set is judged with some and another one learnt from."""
 

@@ -62,8 +62,11 @@ class Encoder:
         A question is read with what was learnt for questions, in two thirds of the time and less exactly (cosine .999
         to the vector of floats instead of .9997).
         """
+        return self.encode_tokens(self.tokens(text), is_question=is_question)
+
+    def encode_tokens(self, tokens: Sequence[int], *, is_question: bool = False) -> Vector:
+        """Return the vector of a text that was cut into tokens (``tokens``)."""
         session = self._asked if is_question else self._pooled
-        tokens = self.tokens(text)
         total = np.zeros(self.dimension, dtype=np.float32)
         for start in range(0, len(tokens), self.window):
             few = tokens[start : start + self.window]
