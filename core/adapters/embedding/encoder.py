@@ -65,7 +65,7 @@ class Encoder:
         return self.encode_tokens(self.tokens(text), is_question=is_question)
 
     def encode_tokens(self, tokens: Sequence[int], *, is_question: bool = False) -> Vector:
-        """Return the vector of a text that was cut into tokens (``tokens``)."""
+        """Return what ``encode`` returns, for a text that is not empty and was cut by ``tokens``."""
         session = self._asked if is_question else self._pooled
         total = np.zeros(self.dimension, dtype=np.float32)
         for start in range(0, len(tokens), self.window):

@@ -1,7 +1,7 @@
 """Meets typos of English questions: a word that no passage of the scope holds is read as the nearest one that does.
 
-Names, codes and short words are left as they are. Only words of passages that the asker may see are offered, so that
-nothing is told of others.
+Names, codes and short words are left as they are, and so is every word that is known to be English: "threw" is not
+"three". Only words of passages that the asker may see are offered, so that nothing is told of others.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from core.indexes.active import IndexHandle
 from core.model import Analysis, Correction, Part, PlacedChunk, Query
 from core.query.search.search import SearchResult
 from core.text.analysis import analyse_query
+from core.text.irregular_forms import IRREGULAR_FORMS
 from core.text.near_terms import near_terms
 from core.text.translations import translations
 
@@ -69,7 +70,11 @@ class Spelling:
         stood_for = {term.stands_for for term in terms if term.stands_for}
         held = {term.term for term in terms} | stood_for | set(chain.from_iterable(map(_terms, stood_for)))
         absent = [match for match in _asked_words(text) if not held.intersection(_terms(match.group()))]
-        absent = [match for match in absent if _id(match.group()) not in query.dismissed]
+        absent = [
+            match
+            for match in absent
+            if _id(match.group()) not in query.dismissed and not _is_english(match.group().lower())
+        ]
         if not absent or len(absent) > _MOST_WORDS:
             return None
         made: list[Correction] = []
@@ -105,7 +110,7 @@ class Spelling:
         """Return the word of a passage that is nearest to one that none holds; empty where none is near."""
         (term,) = _terms(word)
         held, is_all = self._rows(term, 0, found)
-        if held or not is_all or self._is_held_in_translation(word, term, found):
+        if held or not is_all:
             return ""
         low = word.lower()
         # A typo in its ending keeps the stem of a word from being found: then it is cut letter by letter.
@@ -119,10 +124,6 @@ class Spelling:
                 if near:
                     return min(near, key=lambda each: (OSA.distance(low, each), -near[each], each))
         return ""
-
-    def _is_held_in_translation(self, word: str, term: str, found: SearchResult) -> bool:
-        known = translations(word, "en").get(term, ())
-        return any(self._rows(each, 0, found)[0] for terms in known if len(terms) == 1 for each in terms)
 
     def _rows(self, term: str, edits: int, found: SearchResult) -> tuple[Collection[PlacedChunk], bool]:
         """Return visible passages with a term so near, and whether more than were read cannot be."""
@@ -145,6 +146,11 @@ def _asked_words(text: str) -> Iterator[re.Match[str]]:
         is_first = not text[: match.start()].strip() or text[: match.start()].rstrip().endswith((".", "?", "!"))
         if (word.islower() or (is_first and word[1:].islower())) and len(_terms(word)) == 1:
             yield match
+
+
+def _is_english(word: str) -> bool:
+    """Tell whether a word is known to be one: the list of translations has it, or it is an irregular form."""
+    return word in IRREGULAR_FORMS or any(translations(word, "en").values())
 
 
 def _terms(word: str) -> list[str]:
