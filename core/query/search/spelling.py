@@ -70,11 +70,8 @@ class Spelling:
         stood_for = {term.stands_for for term in terms if term.stands_for}
         held = {term.term for term in terms} | stood_for | set(chain.from_iterable(map(_terms, stood_for)))
         absent = [match for match in _asked_words(text) if not held.intersection(_terms(match.group()))]
-        absent = [
-            match
-            for match in absent
-            if _id(match.group()) not in query.dismissed and not _is_english(match.group().lower())
-        ]
+        absent = [match for match in absent if _id(match.group()) not in query.dismissed]
+        absent = [match for match in absent if not _is_english(match.group().lower())]
         if not absent or len(absent) > _MOST_WORDS:
             return None
         made: list[Correction] = []
